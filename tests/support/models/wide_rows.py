@@ -19,6 +19,7 @@ def wide_rows(
     dilation: int = 1,
     outputs: int = 0,
     is_padded: bool = True,
+    images: int = 1,
 ) -> oracle.Case:
     """Give a convolution or pool with random weights and its input.
 
@@ -36,6 +37,8 @@ def wide_rows(
         Channels of the output of a CONV_2D.
     is_padded : bool
         The padding is SAME, else VALID.
+    images : int
+        How many there are.
     """
     sides = (kernel, kernel) if isinstance(kernel, int) else kernel
     rng = np.random.default_rng([*shape, *sides, stride, dilation])
@@ -44,10 +47,10 @@ def wide_rows(
     reaches = [1 if is_padded else (side - 1) * dilation + 1 for side in sides]
     size = [-(-(count - reach + 1) // stride) for count, reach in zip(shape, reaches, strict=False)]
     quantization = {"scale": 0.05, "zero_point": 3}
-    x = builder.tensor((1, *shape), **quantization)
+    x = builder.tensor((images, *shape), **quantization)
     options: dict[str, Any] = {"strideH": stride, "strideW": stride, "padding": int(not is_padded)}
     if operator.endswith("POOL_2D"):
-        y = builder.tensor((1, *size, channels), **quantization)
+        y = builder.tensor((images, *size, channels), **quantization)
         builder.operator(operator, [x], [y], filterHeight=sides[0], filterWidth=sides[1], **options)
     else:
         is_depthwise = operator == "DEPTHWISE_CONV_2D"
@@ -62,7 +65,7 @@ def wide_rows(
             builder.tensor(taps, scale=0.01, data=weights),
             builder.tensor((count,), np.int32, scale=0.0005, data=bias),
         ]
-        y = builder.tensor((1, *size, count), scale=0.5, zero_point=-5)
+        y = builder.tensor((images, *size, count), scale=0.5, zero_point=-5)
         builder.operator(operator, operands, [y], **options)
-    values = rng.integers(-128, 128, (1, *shape)).astype(np.int8)
+    values = rng.integers(-128, 128, (images, *shape)).astype(np.int8)
     return oracle.Case(builder.build([x], [y]), (values,))

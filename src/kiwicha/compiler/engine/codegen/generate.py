@@ -70,6 +70,7 @@ def generate(plan: Plan, config: Config) -> EngineList:
     transfers = _Transfers(plan)
     streams = bytearray()
     stream_places: dict[tuple[JobOperation, bool], tuple[int, int]] = {}
+    same_streams: dict[bytes, tuple[int, int]] = {}
     on_unit = {pair.unit for pair in plan.beside}
     by_rows = {pair.before for pair in plan.beside if pair.follows}
     by_rows |= {
@@ -88,8 +89,12 @@ def generate(plan: Plan, config: Config) -> EngineList:
         operation, is_unit = event.operation, number in on_unit
         if (operation, is_unit) not in stream_places:
             raw = _stream(event, macs, is_unit=is_unit)
-            stream_places[operation, is_unit] = len(streams), len(raw)
-            streams += raw
+            place = len(streams), len(raw)
+            if operation.has_long_rows:
+                # What is done in parts has the same weights in other geometries.
+                place = same_streams.setdefault(raw, place)
+            stream_places[operation, is_unit] = place
+            streams += raw if place[0] == len(streams) else b""
         start, size = stream_places[operation, is_unit]
         geometry = event.geometry(plan.offsets)
         if number in by_rows:

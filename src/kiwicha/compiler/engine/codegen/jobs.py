@@ -13,7 +13,7 @@ from kiwicha.compiler.engine.codegen.streams import (
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation, RowAddition
 from kiwicha.compiler.engine.ir.fused_operations import FusedConvolution, SumTables
 from kiwicha.compiler.engine.ir.operations import JobOperation
-from kiwicha.compiler.engine.ir.plan import JobGeometry
+from kiwicha.compiler.engine.ir.plan import JobGeometry, PartOfRows
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
 from kiwicha.compiler.engine.ir.window import Window, padded, segment_shape
 from kiwicha.compiler.engine.ir.window_operations import (
@@ -308,14 +308,17 @@ def _rows(window: Window, geometry: JobGeometry) -> tuple[Fields, int]:
     And the first window's column in what is read, which starts there unless that is left of it.
     """
     input_pitch, output_pitch = geometry.input_pitch, geometry.output_pitch
-    row_pitch = window.input_columns * input_pitch
+    whole = PartOfRows(0, window.input_columns, window.input_columns * input_pitch)
+    part = geometry.part or whole
+    row_pitch = part.row_bytes
     first_row = geometry.first_output_row * window.stride_rows - window.pad_top
     first_row -= geometry.first_input_row
     columns = geometry.columns or range(window.output_columns)
-    start = columns.start // columns.step * window.stride_columns - window.pad_left
+    start = columns.start // columns.step * window.stride_columns - window.pad_left - part.first
     is_slice = input_pitch > padded(window.channels)
     # It starts with the first channel and must not reach over the last pixel's end.
-    row_bytes = row_pitch - (input_pitch - window.channels if is_slice else 0)
+    left_out = input_pitch - window.channels if is_slice else 0
+    row_bytes = part.columns * input_pitch - left_out
     skipped = min(max(start, 0) * input_pitch, row_bytes)
     pixel_step = columns.step * output_pitch
     fields = {

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from kiwicha.compiler.engine.ir.element_operations import Multiplication
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.window import MAX_STRIDE, Window, padded, segment_shape
@@ -38,14 +37,17 @@ from kiwicha.contract.engine import (
 __all__ = [
     "DEPTHWISE_LIMITS",
     "OPERATION_LIMITS",
+    "ROW_LIMITS",
     "SPREAD_LIMITS",
     "WINDOW_LIMITS",
     "Geometry",
     "Limit",
+    "broken_row_limit",
     "exceeded",
     "limit",
     "require",
     "verify",
+    "without_rows",
 ]
 
 T = TypeVar("T")
@@ -230,10 +232,17 @@ def max_pool_columns(item: Geometry) -> str | None:
 
 @limit("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", most=_WHOLE)
 def element_channels(item: Geometry) -> str | None:
-    """Products, and operands by channel, have up to {most} channels."""
+    """Operands by channel have up to {most} channels."""
     return exceeded(item.output_channels, _WHOLE, "channels")
 
 
+ROW_LIMITS: tuple[Limit[Geometry], ...] = (
+    input_row_bytes,
+    column_step_bytes,
+    left_padding,
+    top_padding,
+)
+"""Of all operations with windows, but those that are done in parts of rows only."""
 WINDOW_LIMITS: tuple[Limit[Geometry], ...] = (
     strides,
     input_row_bytes,
@@ -266,11 +275,24 @@ OPERATION_LIMITS: tuple[Limit[Geometry] | Limit[DepthwiseConvolution], ...] = (
 def verify(operation: JobOperation) -> None:
     """Refuse an operation that breaks a limit; see `require`."""
     if isinstance(operation, Convolution):
-        require(WINDOW_LIMITS, operation)
+        require(without_rows(WINDOW_LIMITS, operation), operation)
     elif isinstance(operation, DepthwiseConvolution):
-        require(DEPTHWISE_LIMITS, operation)
+        require(without_rows(DEPTHWISE_LIMITS, operation), operation)
         require([depthwise_sums], operation)
     elif isinstance(operation, MaxPooling):
-        require(MAX_POOLING_LIMITS, operation)
-    elif isinstance(operation, Multiplication) or not operation.is_flat:
+        require(without_rows(MAX_POOLING_LIMITS, operation), operation)
+    elif not operation.is_flat:
         require([element_channels], operation)
+
+
+def without_rows(
+    limits: Iterable[Limit[Geometry]], operation: "JobOperation | None" = None
+) -> list[Limit[Geometry]]:
+    """Return limits without those of whole rows, or all if an operation has to keep these."""
+    keeps = operation is not None and not operation.has_long_rows
+    return [item for item in limits if keeps or item not in ROW_LIMITS]
+
+
+def broken_row_limit(item: Geometry) -> str | None:
+    """Return which of the limits of whole rows is broken, None if none is."""
+    return next((why for rule in ROW_LIMITS if (why := rule.check(item)) is not None), None)

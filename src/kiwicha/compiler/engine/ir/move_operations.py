@@ -11,7 +11,7 @@ from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_orde
 from kiwicha.compiler.engine.ir.window import Image, Window
 from kiwicha.contract.engine import JobKind
 
-__all__ = ["MoveOperation", "Planes", "closing_gaps", "divided", "moved"]
+__all__ = ["MoveOperation", "Planes", "closes_gaps", "closing_gaps", "divided", "moved"]
 
 MIN_LEFT_OUT = 512
 """Bytes between two planes that are worth a transfer for each of them."""
@@ -259,3 +259,12 @@ def closing_gaps(operation: Operation, source: int) -> MoveOperation:
     image = operation.output_image
     copy = StridedCopy(source, 0, 0, (), image.bytes)
     return moved(operation.position, [copy], {source: image}, operation.output, image)
+
+
+def closes_gaps(operation: MoveOperation) -> bool:
+    """Whether a move does nothing else: it is one that `closing_gaps` returns."""
+    image = operation.output_image
+    copies = (StridedCopy(operation.inputs[0], 0, 0, (), image.bytes),)
+    is_plain = operation.place is None and operation.planes == 1 and not operation.constants
+    same = all(operation.input_image(tensor) == image for tensor in operation.inputs)
+    return is_plain and same and operation.copies == copies

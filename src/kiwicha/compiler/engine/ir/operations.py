@@ -164,11 +164,14 @@ class JobOperation(ComputeOperation):
         Zero point of the output.
     sums : SumFlag
         What it leaves for the next one of a series, or continues.
+    has_long_rows : bool
+        Jobs cannot step over its whole rows, or the padding beside them: only over parts.
     """
 
     parameters: Parameters
     output_zero_point: int
     sums: SumFlag = SumFlag.NONE
+    has_long_rows: bool = False
 
     @property
     def has_clamp(self) -> bool:

@@ -20,6 +20,7 @@ __all__ = [
     "Event",
     "Job",
     "JobGeometry",
+    "PartOfRows",
     "Plan",
     "PlannedCascade",
     "PlannedMove",
@@ -38,6 +39,23 @@ class BufferAddress:
 
     buffer: int
     offset: int = 0
+
+
+@dataclass(frozen=True)
+class PartOfRows:
+    """Columns of the input that lie in the scratchpad, where the others do not.
+
+    Parameters
+    ----------
+    first, columns : int
+        The first one, and how many.
+    row_bytes : int
+        From one row of them to the next.
+    """
+
+    first: int
+    columns: int
+    row_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +81,8 @@ class JobGeometry:
     columns : range or None
         Columns of the output to compute, None if it is all of them. Addresses are those of
         column 0.
+    part : PartOfRows or None
+        Of the input what lies there; None if rows are whole.
     is_by_rows : bool
         What waits for it counts its rows.
     """
@@ -77,6 +97,7 @@ class JobGeometry:
     output_rows: int
     output_row_bytes: int
     columns: range | None = None
+    part: PartOfRows | None = None
     is_by_rows: bool = False
 
 
@@ -132,7 +153,7 @@ class Compute:
         Row ``first_output_row`` of the output.
     input_pitch, output_pitch, first_input_row, input_rows, first_output_row, output_rows
         As in `JobGeometry`.
-    output_row_bytes, columns
+    output_row_bytes, columns, part
         Likewise.
     """
 
@@ -147,6 +168,7 @@ class Compute:
     output_rows: int
     output_row_bytes: int
     columns: range | None = None
+    part: PartOfRows | None = None
 
     def geometry(self, offsets: tuple[int, ...]) -> JobGeometry:
         """Return its rows and addresses, given the offsets of the buffers in the scratchpad."""
@@ -161,6 +183,7 @@ class Compute:
             output_rows=self.output_rows,
             output_row_bytes=self.output_row_bytes,
             columns=self.columns,
+            part=self.part,
         )
 
     @property

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any, TypeVar
 
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
+from kiwicha.compiler.engine.ir.window_operations import LongConvolution
 
 __all__ = ["with_fields"]
 
@@ -26,4 +27,6 @@ def with_fields(operation: Op, **fields: Any) -> Op:
     # Pieces of one operation stay pieces of one operation.
     parts = {part: dataclasses.replace(part, **fields) for part in whole.job_operations}
     pieces = (dataclasses.replace(p, operation=parts[p.operation]) for p in whole.pieces)
+    if isinstance(whole, LongConvolution):
+        whole = dataclasses.replace(whole, whole=dataclasses.replace(whole.whole, **fields))
     return dataclasses.replace(whole, pieces=tuple(pieces))

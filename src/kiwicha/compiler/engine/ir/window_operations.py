@@ -6,10 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.operations import JobOperation
+from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation
 from kiwicha.contract.engine import MAX_INPUT_ZERO_POINT, JobFlag, JobKind
 
-__all__ = ["Convolution", "DepthwiseConvolution", "MaxPooling", "WeightedOperation"]
+__all__ = [
+    "Convolution",
+    "DepthwiseConvolution",
+    "LongConvolution",
+    "MaxPooling",
+    "WeightedOperation",
+]
 
 _FEW_SLOTS = 4
 """Kernel columns, for each column of stride, of depthwise jobs with two groups at a time."""
@@ -83,6 +89,19 @@ class Convolution(WeightedOperation):
     def flags(self) -> JobFlag:
         """Flags of its jobs."""
         return super().flags | (JobFlag.PACKED if self.is_packed else JobFlag(0))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LongConvolution(DividedOperation):
+    """A convolution whose jobs add up parts of its kernel.
+
+    Parameters
+    ----------
+    whole : Convolution
+        All of it, as if one job could do it.
+    """
+
+    whole: Convolution
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

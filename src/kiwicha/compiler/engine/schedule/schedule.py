@@ -7,16 +7,21 @@ parts of the rows that it sums, or in blocks of channels.
 """
 
 from collections import Counter
+from contextlib import suppress
 
+from kiwicha.compiler.engine.ir.limits import broken_row_limit
 from kiwicha.compiler.engine.ir.plan import Plan, PlannedCascade
 from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.blocks.channels import channel_plan
 from kiwicha.compiler.engine.schedule.blocks.columns import column_plan
+from kiwicha.compiler.engine.schedule.blocks.partial_sums import partial_sums_plan
+from kiwicha.compiler.engine.schedule.blocks.phase_images import phase_plan
 from kiwicha.compiler.engine.schedule.blocks.summed_rows import summed_rows_plan
 from kiwicha.compiler.engine.schedule.crowding import SHRINK, crowded
 from kiwicha.compiler.engine.schedule.cuts import require_jobs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
+from kiwicha.compiler.engine.schedule.other_rows import any_rows_around, with_other_rows
 from kiwicha.compiler.engine.schedule.plans import placed_plan
 from kiwicha.compiler.engine.schedule.residency import Chooser
 from kiwicha.compiler.engine.schedule.unit_plans import plan_beside
@@ -25,7 +30,7 @@ from kiwicha.contract.configs import Config
 
 __all__ = ["schedule"]
 
-_ALONE = (column_plan, summed_rows_plan, channel_plan)
+_ALONE = (column_plan, summed_rows_plan, channel_plan, partial_sums_plan, phase_plan)
 """Plans of one operation whose rows, or all of them, do not fit."""
 
 
@@ -53,6 +58,10 @@ def schedule(region: Region, config: Config) -> Plan:
     except RefusedError as error:
         if error.gaps:
             raise
+        other = with_other_rows(region, config.scratchpad_bytes)
+        if other is not None:
+            with suppress(RefusedError):
+                return _in_stripes(other, config)
         for planned in _ALONE if len(region.operations) == 1 else ():
             plan = planned(region, config)
             if plan is not None:
@@ -64,22 +73,46 @@ def schedule(region: Region, config: Config) -> Plan:
 
 
 def _cuts_around(region: Region, position: int, config: Config) -> list[int]:
-    """Return where a region is to be cut so that a refused operation is alone, if it fits then."""
-    number = next(n for n, item in enumerate(region.operations) if item.position == position)
-    operation, following = region.operations[number], region.operations[number + 1 :][:1]
-    alone = Region((operation,), frozenset(operation.inputs), frozenset({operation.output}))
-    touched = (*operation.inputs, operation.output)
-    if len(region.operations) == 1 or not all(map(region.is_streamable, touched)):
-        return []
+    """Return where a region is to be cut so that a refused operation fits.
+
+    It is alone then, or with neighbours that can have other rows together with it.
+    """
+    operations = region.operations
+    number = next(n for n, item in enumerate(operations) if item.position == position)
+    together = any_rows_around(operations, number)
+    for part in (together, range(number, number + 1)):
+        if 0 < len(part) < len(operations) and _fits(region, part, config):
+            return [
+                item.positions[0] for item in (operations[part.start], *operations[part.stop :][:1])
+            ]
+    return []
+
+
+def _fits(region: Region, part: range, config: Config) -> bool:
+    """Whether some consecutive operations of a region fit without the others."""
+    members = region.operations[part.start : part.stop]
+    others = (*region.operations[: part.start], *region.operations[part.stop :])
+    written = {item.output for item in members}
+    loads = {tensor for item in members for tensor in item.inputs} - written
+    wanted = region.stores | {tensor for item in others for tensor in item.inputs}
+    stores = written & wanted
+    if not all(map(region.is_streamable, loads | stores)):
+        return False
+    edges = tuple(edge for edge in region.edges if edge.tensor in loads | stores)
     try:
-        schedule(alone, config)
+        schedule(Region(members, frozenset(loads), frozenset(stores), edges), config)
     except (RefusedError, TooLongError):
-        return []
-    return [item.positions[0] for item in (operation, *following)]
+        return False
+    return True
 
 
 def _in_stripes(region: Region, config: Config) -> Plan:
     """Return a plan in stripes of whole rows; see `schedule`."""
+    for operation in region.operations:
+        for part in operation.job_operations:
+            why = broken_row_limit(part) if part.has_long_rows else None
+            if why is not None:
+                raise RefusedError(operation.position, why)
     capacity = config.scratchpad_bytes
     chooser = Chooser(region, config.engine_macs, config.memory)
     spared: Counter[int] = Counter()

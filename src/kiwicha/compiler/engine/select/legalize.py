@@ -1,12 +1,13 @@
 """From a layer to an operation, where every number fits the engine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kiwicha.compiler.engine.ir.limits import Limit, limit, require
+from kiwicha.compiler.engine.ir.limits import SPREAD_LIMITS, Limit, limit, require
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
@@ -27,6 +28,7 @@ from kiwicha.compiler.engine.select.reductions.means import columns_of_sums, mea
 from kiwicha.compiler.engine.select.reductions.pools import average_pool, max_pool
 from kiwicha.compiler.engine.select.resize.resize import resize_forms
 from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_KERNELS, softmax_forms
+from kiwicha.compiler.engine.select.upright import has_long_rows, is_too_long, upright
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.compiler.tflite.operators import Family, of_family
@@ -40,6 +42,7 @@ __all__ = [
     "COMMON_LIMITS",
     "is_weighted",
     "legalize",
+    "oriented",
     "weighted_layer",
     "window_of",
 ]
@@ -56,6 +59,8 @@ _POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
     Kernel.AVERAGE_POOL: average_pool,
     Kernel.MAX_POOL: max_pool,
 }
+_LONG_KERNELS = _WEIGHTED_KERNELS | {*_POOLS}
+"""Kernels of windows, which may be turned."""
 _KERNELS = frozenset({
     *(*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS),
     *(*EXTREME_KERNELS, Kernel.MEAN, Kernel.RESIZE_BILINEAR, *SOFTMAX_KERNELS),
@@ -129,7 +134,7 @@ def legalize(network: Network, position: int) -> Decision:
         if is_move(layer):
             return Decision(tuple(move_candidates(network, position)))
         require(COMMON_LIMITS, _Call(network, layer))
-        return _decision(network, position)
+        return _oriented(network, position)
     except BrokenLimitError as error:
         return Decision((), (Refusal("", error.why),))
 
@@ -144,11 +149,35 @@ def _kind(network: Network, layer: Layer) -> str:
     return "" if TensorType.INT8 in kinds else f" of {kinds[0].text}"
 
 
-def _decision(network: Network, position: int) -> Decision:
-    """Return the same of a layer that computes, and breaks no common limit."""
+def _oriented(network: Network, position: int) -> Decision:
+    """Return the same of a layer that computes, and breaks no common limit.
+
+    If its rows may find no room, it has them upright as well.
+    """
+    layer = oriented(network, position)
+    found = _decision(network, position, layer)
+    turned = upright(layer) if layer.kernel in _LONG_KERNELS and has_long_rows(layer) else None
+    if turned is None:
+        return found
+    try:
+        others = _decision(network, position, turned).candidates
+    except BrokenLimitError:
+        return found
+    named = (Candidate(item.form or "upright", item.operation) for item in others)
+    return Decision((*found.candidates, *named), found.refusals)
+
+
+def oriented(network: Network, position: int) -> Layer:
+    """Return a layer as the engine can take it: upright if it cannot step over its rows."""
     layer = network.layers[position]
+    turned = upright(layer) if layer.kernel in _LONG_KERNELS and is_too_long(layer) else None
+    return layer if turned is None else turned
+
+
+def _decision(network: Network, position: int, layer: Layer) -> Decision:
+    """Return the same, given the layer as it is oriented."""
     if layer.kernel in _WEIGHTED_KERNELS:
-        return _weighted(network, position)
+        return _weighted(layer, position)
     if layer.kernel is Kernel.MEAN:
         return _reduction(layer, position)
     if layer.kernel in SOFTMAX_KERNELS:
@@ -157,7 +186,7 @@ def _decision(network: Network, position: int) -> Decision:
         return pair_forms(network, position)
     if layer.kernel is Kernel.RESIZE_BILINEAR:
         return resize_forms(layer, position)
-    whole = Candidate("", _operation(network, position))
+    whole = Candidate("", _operation(network, position, layer))
     short = wrapped_offset(network, position) if _adds_an_offset(layer) else None
     return Decision((whole,) if short is None else (Candidate("without a table", short), whole))
 
@@ -167,16 +196,24 @@ def _adds_an_offset(layer: Layer) -> bool:
     return layer.name == SVDF and layer.kernel is Kernel.LOOKUP
 
 
-def _weighted(network: Network, position: int) -> Decision:
+def _weighted(layer: Layer, position: int) -> Decision:
     """Return the same of a layer with weights."""
     refusals: list[Refusal] = []
-    layer = network.layers[position]
-    for form in forms(layer, weighted_layer(network, position)):
+    for form in forms(layer, weighted_layer(layer, position)):
         try:
             return Decision((Candidate(form.name, form.operation()),), tuple(refusals))
         except BrokenLimitError as error:
             refusals.append(Refusal(form.name, error.why))
-    return Decision((), tuple(refusals))
+    return Decision(tuple(_in_parts_of_rows(layer, position)), tuple(refusals))
+
+
+def _in_parts_of_rows(layer: Layer, position: int) -> Iterator[Candidate]:
+    """Yield forms of a layer with weights whose whole rows break a limit."""
+    for form in forms(layer, weighted_layer(layer, position)):
+        if layer.kernel is not Kernel.TRANSPOSE_CONV and form.limits is not SPREAD_LIMITS:
+            with suppress(BrokenLimitError):
+                name = f"{form.name}, in parts of rows" if form.name else "in parts of rows"
+                yield Candidate(name, form.in_parts_of_rows())
 
 
 def _reduction(layer: Layer, position: int) -> Decision:
@@ -207,9 +244,8 @@ def is_weighted(network: Network, position: int) -> bool:
     return all(item.check(_Call(network, layer)) is None for item in COMMON_LIMITS)
 
 
-def _operation(network: Network, position: int) -> Operation:
+def _operation(network: Network, position: int, layer: Layer) -> Operation:
     """Return the operation of a layer without weights."""
-    layer = network.layers[position]
     assert layer.kernel is not None
     if layer.kernel in EXTREME_KERNELS:
         return extreme(network, position)
@@ -221,9 +257,8 @@ def _operation(network: Network, position: int) -> Operation:
     return _POOLS[layer.kernel](layer.params, position, *tensors)
 
 
-def weighted_layer(network: Network, position: int) -> WeightedLayer:
+def weighted_layer(layer: Layer, position: int) -> WeightedLayer:
     """Return a layer with weights in the engine's terms, but for its weights."""
-    layer = network.layers[position]
     p: Conv = layer.params
     return WeightedLayer(
         position=position,

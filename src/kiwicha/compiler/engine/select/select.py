@@ -26,7 +26,12 @@ from kiwicha.compiler.engine.select.convolutions.chunks import (
 from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
 from kiwicha.compiler.engine.select.convolutions.wide_groups import split_by_width
 from kiwicha.compiler.engine.select.elements.constant_sums import constant_sum_candidates
-from kiwicha.compiler.engine.select.legalize import is_weighted, legalize, weighted_layer
+from kiwicha.compiler.engine.select.legalize import (
+    is_weighted,
+    legalize,
+    oriented,
+    weighted_layer,
+)
 from kiwicha.compiler.engine.select.moves.moves import is_move
 from kiwicha.compiler.engine.select.softmax.softmax import without_slow_softmax
 from kiwicha.compiler.lower.network import Network
@@ -97,9 +102,10 @@ def _decision(
             candidates.sort(key=lambda candidate: sequence_cycles(candidate.operation, config))
     if cpu_cycles is not None and is_weighted(network, position):
         found = (candidate.operation for candidate in candidates)
+        layer = oriented(network, position)
         blocks, why_not = block_candidates(
-            network.layers[position],
-            weighted_layer(network, position),
+            layer,
+            weighted_layer(layer, position),
             config,
             next((item for item in found if isinstance(item, ComputeOperation)), None),
             cpu_cycles(position),

@@ -4,6 +4,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+from kiwicha.compiler.engine.ir.limits import broken_row_limit
 from kiwicha.compiler.engine.ir.operations import ComputeOperation, DividedOperation, JobOperation
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
@@ -74,7 +75,10 @@ def blocks(region: Region, count: int) -> tuple[Block, ...]:
         if isinstance(operation, DividedOperation) and len(inputs) < window.dilation_columns:
             # There must be a column for each phase.
             return ()
-        found.append(Block(_cropped(operation, inputs, outputs), inputs, outputs))
+        block = _cropped(operation, inputs, outputs)
+        if any(part.has_long_rows and broken_row_limit(part) for part in block.job_operations):
+            return ()
+        found.append(Block(block, inputs, outputs))
     return tuple(found)
 
 

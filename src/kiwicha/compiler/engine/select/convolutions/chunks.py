@@ -12,9 +12,9 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation, Piece
+from kiwicha.compiler.engine.ir.operations import Operation, Piece
 from kiwicha.compiler.engine.ir.window import padded
-from kiwicha.compiler.engine.ir.window_operations import Convolution
+from kiwicha.compiler.engine.ir.window_operations import Convolution, LongConvolution
 from kiwicha.contract.engine import (
     GROUP_WORDS,
     INPUT_LANES,
@@ -27,14 +27,23 @@ from kiwicha.contract.engine import (
 from kiwicha.numerics.requantization import wrap_int32
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["in_chunks", "is_long", "with_parts_of_sums"]
+__all__ = [
+    "Chunk",
+    "block_of",
+    "in_chunks",
+    "is_long",
+    "part_of",
+    "summed",
+    "with_parts_of_sums",
+    "with_zero_points",
+]
 
 _PIXELS = 64
 """Of a job, if there are as many: then its weights come much faster than they are used."""
 _BLOCK = 2 * OUTPUT_BYTES
 """Outputs of which blocks have multiples: those of a group with two products per multiplier."""
 
-_Chunk = tuple[slice, slice, slice]
+Chunk = tuple[slice, slice, slice]
 """Kernel rows, kernel columns and channels."""
 
 
@@ -43,9 +52,9 @@ def is_long(operation: Operation) -> TypeGuard[Convolution]:
     return isinstance(operation, Convolution) and len(_chunks(operation)) > 1
 
 
-def with_parts_of_sums(operation: Convolution) -> DividedOperation:
+def with_parts_of_sums(operation: Convolution) -> LongConvolution:
     """Return a long convolution in blocks and chunks."""
-    return DividedOperation(
+    return LongConvolution(
         position=operation.position,
         inputs=operation.inputs,
         output=operation.output,
@@ -54,6 +63,7 @@ def with_parts_of_sums(operation: Convolution) -> DividedOperation:
         clamp=operation.clamp,
         merged=operation.merged,
         pieces=tuple(in_chunks(Piece(range(operation.window.image_rows), operation))),
+        whole=operation,
     )
 
 
@@ -65,14 +75,14 @@ def in_chunks(piece: Piece) -> Iterator[Piece]:
         return
     chunks = _chunks(operation)
     for outputs in _blocks(operation):
-        block = _block(operation, outputs)
+        block = block_of(operation, outputs)
         for number, chunk in enumerate(chunks):
-            part = _part(block, chunk)
+            part = part_of(block, chunk)
             sums = SumFlag.CONTINUE if number else SumFlag.KEEP
             if 0 < number < len(chunks) - 1:
                 sums |= SumFlag.KEEP
             if not number and operation.is_packed:
-                part = dataclasses.replace(part, parameters=_with_all_zero_points(block, part))
+                part = with_zero_points(part, summed(block) - summed(part))
             is_last = number == len(chunks) - 1
             yield dataclasses.replace(
                 piece,
@@ -84,7 +94,7 @@ def in_chunks(piece: Piece) -> Iterator[Piece]:
             )
 
 
-def _chunks(operation: Convolution) -> list[_Chunk]:
+def _chunks(operation: Convolution) -> list[Chunk]:
     """Return parts of the kernel, each with the words of a group at most."""
     window = operation.window
     rows, columns, channels = window.kernel_rows, window.kernel_columns, window.channels
@@ -119,7 +129,7 @@ def _blocks(operation: Convolution) -> list[slice]:
     return [slice(part.start * _BLOCK, min(part.stop * _BLOCK, count)) for part in blocks]
 
 
-def _block(operation: Convolution, outputs: slice) -> Convolution:
+def block_of(operation: Convolution, outputs: slice) -> Convolution:
     """Return the operation of some outputs."""
     p = operation.parameters
     return dataclasses.replace(
@@ -130,7 +140,7 @@ def _block(operation: Convolution, outputs: slice) -> Convolution:
     )
 
 
-def _part(operation: Convolution, chunk: _Chunk) -> Convolution:
+def part_of(operation: Convolution, chunk: Chunk) -> Convolution:
     """Return the operation of a part of the kernel."""
     rows, columns, channels = chunk
     weights = operation.weights[:, rows, columns, channels]
@@ -149,17 +159,18 @@ def _part(operation: Convolution, chunk: _Chunk) -> Convolution:
     )
 
 
-def _with_all_zero_points(block: Convolution, first: Convolution) -> Parameters:
-    """Return the parameters of the first chunk of packed products.
+def with_zero_points(first: Convolution, others: NDArray[np.int64]) -> Convolution:
+    """Return the first chunk of packed products, given the sums of the other chunks' weights.
 
     Its bias stands for those of all chunks. What the zero point adds to their sums leaves with it,
     and of that its own weights' part is taken from it later.
     """
-    others = _summed(block) - _summed(first)
     bias = wrap_int32(first.parameters.bias - first.input_zero_point * others)
-    return dataclasses.replace(first.parameters, bias=bias.astype(np.int32))
+    parameters = dataclasses.replace(first.parameters, bias=bias.astype(np.int32))
+    return dataclasses.replace(first, parameters=parameters)
 
 
-def _summed(operation: Convolution) -> NDArray[np.int64]:
+def summed(operation: Convolution) -> NDArray[np.int64]:
+    """Return the sum of the weights of each output."""
     total: NDArray[np.int64] = operation.weights.sum(axis=(1, 2, 3), dtype=np.int64)
     return total

@@ -14,6 +14,7 @@ from kiwicha.compiler.engine.ir.limits import (
     Geometry,
     Limit,
     require,
+    without_rows,
 )
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.window import Window
@@ -70,6 +71,12 @@ class Form:
         # Before there are weights: they could be very many.
         require(self.limits, self.layer)
         return self.made(self.layer, self.weights())
+
+    def in_parts_of_rows(self) -> Operation:
+        """Return the same for parts of rows only, because whole ones would break a limit."""
+        require(without_rows(self.limits), self.layer)
+        layer = dataclasses.replace(self.layer, has_long_rows=True)
+        return self.made(layer, self.weights())
 
 
 def forms(call: Layer, layer: WeightedLayer) -> Iterator[Form]:

@@ -39,6 +39,8 @@ class WeightedLayer:
         Smallest and largest output.
     weight_zero_point : int
         What brings the weights into int8, if they are not.
+    has_long_rows : bool
+        As in `JobOperation`.
     """
 
     position: int
@@ -50,6 +52,7 @@ class WeightedLayer:
     output_zero_point: int
     clamp: tuple[int, int]
     weight_zero_point: int = 0
+    has_long_rows: bool = False
 
     @property
     def output_channels(self) -> int:
@@ -78,6 +81,7 @@ def convolution(layer: WeightedLayer, weights: NDArray[np.int16]) -> WeightedOpe
             clamp=layer.clamp,
             weights=weights,
             weight_zero_point=layer.weight_zero_point,
+            has_long_rows=layer.has_long_rows,
         )
     )
 
@@ -105,6 +109,7 @@ def depthwise_convolution(layer: WeightedLayer, weights: NDArray[np.int16]) -> W
             clamp=layer.clamp,
             weights=weights,
             weight_zero_point=layer.weight_zero_point,
+            has_long_rows=layer.has_long_rows,
             has_one_word=has_equal_columns and bool((weights == 1).all()),
         )
     )

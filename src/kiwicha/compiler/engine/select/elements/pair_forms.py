@@ -25,9 +25,11 @@ from kiwicha.compiler.engine.select.elements.operands import (
 from kiwicha.compiler.engine.select.elements.prelus import prelu
 from kiwicha.compiler.engine.select.elements.repetitions import (
     Repetition,
+    has_long_constant,
     is_of_one_channel,
     repeated,
     repeated_by_convolution,
+    stored_repeated,
 )
 from kiwicha.compiler.lower.network import Network
 from kiwicha.contract.program import Kernel
@@ -56,7 +58,7 @@ def pair_forms(network: Network, position: int) -> Decision:
     require(OPERAND_LIMITS, operands)
     if operands.relation is Relation.NUMBER:
         return _one(byte_lookup(network, position, operands.full.index))
-    if operands.relation is not Relation.REPEATED:
+    if operands.relation is not Relation.REPEATED and not has_long_constant(operands):
         return _one(_pair(position, operands))
     candidates: list[Candidate] = []
     refusals: list[Refusal] = []
@@ -83,7 +85,14 @@ def _pair(position: int, operands: Operands) -> Operation:
 
 
 def _forms(position: int, operands: Operands) -> Iterator[tuple[str, Callable[[], Operation]]]:
-    """Yield forms of a layer of which an operand is repeated."""
+    """Yield forms of a layer of which an operand is repeated, or can be."""
+    if operands.relation is not Relation.REPEATED:
+        yield "", partial(_pair, position, operands)
+    if has_long_constant(operands):
+        form = "with a constant that is stored repeated"
+        yield form, partial(_with_stored_constant, position, operands)
+    if operands.relation is not Relation.REPEATED:
+        return
     yield "with operands repeated", partial(_with_moves, position, operands)
     if any(is_of_one_channel(operands, number) for number in range(2)):
         form = "with operands repeated by a convolution"
@@ -99,6 +108,13 @@ def _forms(position: int, operands: Operands) -> Iterator[tuple[str, Callable[[]
 def _with_moves(position: int, operands: Operands) -> Operation:
     """Return a layer whose operands are repeated by moves."""
     return _sequence(position, operands, [repeated(position, operands, k) for k in range(2)])
+
+
+def _with_stored_constant(position: int, operands: Operands) -> Operation:
+    """Return a layer whose constant is as large as its output."""
+    full = repeated(position, operands, operands.order[0])
+    other = stored_repeated(position, operands, operands.order[1])
+    return _sequence(position, operands, (full, other))
 
 
 def _with_convolution(position: int, operands: Operands) -> Operation:

@@ -25,10 +25,21 @@ from kiwicha.compiler.tflite.shapes import row_major_strides
 from kiwicha.contract.engine import LINE_BYTES, OUTPUT_BYTES
 from kiwicha.kernels.elementwise import Elementwise
 
-__all__ = ["Repetition", "is_of_one_channel", "repeated", "repeated_by_convolution"]
+__all__ = [
+    "Repetition",
+    "has_long_constant",
+    "is_of_one_channel",
+    "repeated",
+    "repeated_by_convolution",
+    "stored_repeated",
+]
 
 LONG_RUN_BYTES = 16 * LINE_BYTES
 """Runs of which longer ones are not much faster."""
+LONG_CONSTANT = 1024
+"""Elements of a constant from which on one in all pixels can be better than a table for each."""
+MOST_STORED_BYTES = 2**18
+"""Of a constant that is stored repeated, at most: it makes the Program so much longer."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +118,31 @@ def repeated(position: int, operands: Operands, number: int) -> Repetition:
         for count in _counts(runs, tensor.is_constant)
     ]
     return min(found, key=lambda item: sum(map(move_cycles, item.steps)))
+
+
+def has_long_constant(operands: Operands) -> bool:
+    """Whether a constant operand has many elements, and not too many where it is repeated."""
+    p: Elementwise = operands.layer.params
+    size = operands.other.elements
+    is_constant = operands.other.is_constant and not operands.full.is_constant
+    return is_constant and size >= LONG_CONSTANT and math.prod(p.shape) <= MOST_STORED_BYTES
+
+
+def stored_repeated(position: int, operands: Operands, number: int) -> Repetition:
+    """Return a constant operand that is stored as often as it is read.
+
+    Parameters are those of `repeated`.
+    """
+    p: Elementwise = operands.layer.params
+    strides = (p.strides_1, p.strides_2)[number]
+    places = np.zeros(p.shape, np.int64)
+    for axis, (count, stride) in enumerate(zip(p.shape, strides, strict=True)):
+        shape = [1] * len(p.shape)
+        shape[axis] = count
+        places += (np.arange(count) * stride).reshape(shape)
+    tensor = internal_tensor(position, 2 * number)
+    values = operands.tensors[number].int8s().reshape(-1)[places]
+    return Repetition(tensor, (), {tensor: values.tobytes()})
 
 
 def is_of_one_channel(operands: Operands, number: int) -> bool:

@@ -1,11 +1,19 @@
 """Pools in the engine's terms."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require, verify
+from kiwicha.compiler.engine.ir.limits import (
+    Limit,
+    broken_row_limit,
+    exceeded,
+    limit,
+    require,
+    verify,
+)
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation, Piece
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.window import Window
@@ -45,18 +53,20 @@ def max_pool(p: Pool, position: int, source: int, output: int) -> Operation:
     BrokenLimitError
         If the engine cannot do it.
     """
+    window = _window(p).repeated(p.batches)
     operation = MaxPooling(
         position=position,
         inputs=(source,),
         output=output,
-        window=_window(p).repeated(p.batches),
+        window=window,
         output_channels=p.channels,
         parameters=uniform(p.channels, UNIT_SCALE),
         output_zero_point=MAX_INPUT_ZERO_POINT,
         clamp=(p.activation_min, p.activation_max),
     )
-    verify(operation)
-    return operation
+    long = dataclasses.replace(operation, has_long_rows=broken_row_limit(operation) is not None)
+    verify(long)
+    return long
 
 
 @dataclass(frozen=True)

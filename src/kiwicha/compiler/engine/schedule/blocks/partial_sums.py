@@ -1,0 +1,217 @@
+"""Parts of a kernel one after the other: how a convolution is done whose windows do not fit.
+
+A window of many channels, or one that dilation makes wide, can need more of the input than the
+scratchpad holds, and nearly all of it lies between its taps. Such a convolution is a region of its
+own. Of each tile of its outputs every part of the kernel is a job, which adds to the sums that the
+one before it has kept. Only the bytes that a part meets are loaded, beside the job before it. Parts
+that lie outside the image for a whole tile have no job, so padding takes neither room nor time.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.plan import (
+    MAX_REGION_JOBS,
+    BufferAddress,
+    Compute,
+    PartOfRows,
+    Plan,
+)
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.window import padded
+from kiwicha.compiler.engine.ir.window_operations import Convolution, LongConvolution
+from kiwicha.compiler.engine.schedule.blocks.kernel_parts import (
+    KernelPart,
+    Met,
+    Tile,
+    met,
+    series_of,
+)
+from kiwicha.compiler.engine.schedule.blocks.moved_rows import MovedRows
+from kiwicha.compiler.engine.schedule.blocks.tilings import Tiling, tilings
+from kiwicha.compiler.engine.schedule.buffers import Builder
+from kiwicha.compiler.engine.schedule.plans import plan_of_one
+from kiwicha.contract.configs import Config
+
+__all__ = ["partial_sums_plan"]
+
+MOST_TRIED = 16
+"""Tilings, the fastest first, of which one must find places for its buffers."""
+
+
+def partial_sums_plan(region: Region, config: Config) -> Plan | None:
+    """Return a plan in parts of the kernel, about the fastest; None if there is none.
+
+    Parameters
+    ----------
+    region : Region
+        Of one operation.
+    config : Config
+        With an engine.
+    """
+    (operation,) = region.operations
+    whole = _whole(operation)
+    if whole is None or not region.is_streamable(operation.output):
+        return None
+    found = sorted(tilings(whole, config), key=lambda tiling: tiling.cycles)
+    for tiling in found[:MOST_TRIED]:
+        plan = _Builder(region, tiling).plan(config.scratchpad_bytes)
+        if plan is not None:
+            return plan
+    return None
+
+
+def _whole(operation: Operation) -> Convolution | None:
+    """Return an operation as one convolution, None if it is none."""
+    whole = operation.whole if isinstance(operation, LongConvolution) else operation
+    is_one = isinstance(whole, Convolution) and not whole.window.is_transposed
+    return whole if is_one and len(whole.inputs) == 1 else None
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What is loaded for a tile, and the jobs that read it."""
+
+    tile: Tile
+    part: KernelPart
+    met: Met
+    operations: tuple[Convolution, ...]
+    is_last: bool
+
+
+class _Builder:
+    """Makes the plan of a tiling.
+
+    Parameters
+    ----------
+    region : Region
+        Of one operation.
+    tiling : Tiling
+        Its tiles.
+    """
+
+    def __init__(self, region: Region, tiling: Tiling) -> None:
+        self._region, self._tiling = region, tiling
+        (self._operation,) = region.operations
+        self._window = tiling.whole.window
+        self._pitch = region.output_pitch(self._operation)
+        self._builder = Builder()
+        self._series: dict[tuple[range, tuple[int, ...]], list[Convolution]] = {}
+
+    def plan(self, capacity: int) -> Plan | None:
+        """Return the plan; None if buffers do not fit, or nothing of the image is met."""
+        steps = list(self._steps())
+        jobs = sum(len(step.operations) for step in steps)
+        if not jobs or jobs > MAX_REGION_JOBS:
+            return None
+        sources = [self._load(steps[0])]
+        target = None
+        for number, step in enumerate(steps):
+            if number + 1 < len(steps):
+                sources.append(self._load(steps[number + 1]))
+            target = self._target(step.tile) if target is None else target
+            self._compute(step, sources[number], target)
+            if step.is_last:
+                place = self._stored(step.tile)
+                for transfer in place.transfers(self._operation.output, target, is_store=True):
+                    self._builder.add(transfer)
+                target = None
+        return plan_of_one(self._region, self._builder, jobs, capacity)
+
+    def _steps(self) -> Iterator[_Step]:
+        last = self._tiling.whole.output_channels
+        for tile in self._tiling.tiles():
+            found = [(number, met(self._window, p, tile)) for number, p in enumerate(self._parts)]
+            inside = [(number, some) for number, some in found if some is not None]
+            if not inside:
+                inside = [(0, self._nothing(tile))]
+            numbers = tuple(number for number, _ in inside)
+            operations = iter(self._operations(tile.channels, numbers))
+            for number, some in inside:
+                part = self._parts[number]
+                own = tuple(next(operations) for _ in part.chunks)
+                is_last = tile.channels.stop == last and number == numbers[-1]
+                yield _Step(tile, part, some, own, is_last)
+
+    @property
+    def _parts(self) -> tuple[KernelPart, ...]:
+        return self._tiling.parts
+
+    def _nothing(self, tile: Tile) -> Met:
+        """Return what is loaded for a tile that meets padding only: a row that is not read."""
+        return Met(range(1), len(tile.rows), range(1))
+
+    def _operations(self, channels: range, numbers: tuple[int, ...]) -> list[Convolution]:
+        key = channels, numbers
+        if key not in self._series:
+            chunks = [chunk for number in numbers for chunk in self._parts[number].chunks]
+            self._series[key] = series_of(self._tiling.whole, channels, chunks)
+        return self._series[key]
+
+    def _loaded(self, step: _Step) -> MovedRows:
+        """Return how the inputs of a step lie."""
+        window, found = self._window, step.met
+        channels = step.part.channels
+        height = window.input_rows // window.images
+        row = step.tile.image * height + found.rows.start
+        pixel = row * window.input_columns + found.columns.start
+        return MovedRows(
+            first=pixel * window.channels + channels.start,
+            step=found.rows.step * window.input_columns * window.channels,
+            bytes=(len(found.columns) - 1) * window.channels + len(channels),
+            count=len(found.rows),
+        )
+
+    def _load(self, step: _Step) -> int:
+        """Add the transfers of a step, and return their buffer."""
+        (source,) = self._operation.inputs
+        place = self._loaded(step)
+        name = f"parts of {source} from byte {place.first} on"
+        buffer = self._builder.buffer(name, place.size)
+        for transfer in place.transfers(source, buffer, is_store=False):
+            self._builder.add(transfer)
+        return buffer
+
+    def _stored(self, tile: Tile) -> MovedRows:
+        """Return how the pixels of a tile lie."""
+        window, pitch = self._window, self._pitch
+        row = tile.image * window.image_rows + tile.rows.start
+        channels = self._tiling.whole.output_channels
+        return MovedRows(
+            first=(row * window.output_columns + tile.columns.start) * pitch,
+            step=window.output_columns * pitch,
+            # A single pixel has bytes behind it that are not the tensor's.
+            bytes=(len(tile.columns) - 1) * pitch + channels,
+            count=len(tile.rows),
+        )
+
+    def _target(self, tile: Tile) -> int:
+        """Return a buffer for the pixels of a tile."""
+        place = self._stored(tile)
+        name = f"sums of {self._operation.output} from byte {place.first} on"
+        return self._builder.buffer(name, padded(place.size))
+
+    def _compute(self, step: _Step, source: int, target: int) -> None:
+        """Add the jobs of a step."""
+        tile, part = step.tile, step.part
+        loaded, stored = self._loaded(step), self._stored(tile)
+        start = stored.lead + tile.channels.start - tile.columns.start * self._pitch
+        for operation, chunk in zip(step.operations, part.chunks, strict=True):
+            first = chunk[2].start - part.channels.start
+            self._builder.add(
+                Compute(
+                    operation=operation,
+                    inputs=(BufferAddress(source, loaded.lead + first),),
+                    input_pitch=len(part.channels),
+                    first_input_row=step.met.above,
+                    input_rows=len(step.met.rows),
+                    output=BufferAddress(target, start),
+                    output_pitch=self._pitch,
+                    first_output_row=0,
+                    output_rows=len(tile.rows),
+                    output_row_bytes=padded(stored.pitch),
+                    columns=tile.columns,
+                    part=PartOfRows(step.met.columns.start, len(step.met.columns), loaded.pitch),
+                )
+            )
