@@ -164,8 +164,9 @@ def test_gaps_cost_room_only_where_they_are(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_long_region_is_cut_between_cascades(monkeypatch: pytest.MonkeyPatch) -> None:
     run = chain(*(pointwise(k, 64, 64, 16, 16) for k in range(9)))
-    stripings = Chooser(run, 64).choose(16 * 1024).stripings
-    assert sum(striping.jobs for striping in stripings) > 40
+    choice = Chooser(run, 64).choose(16 * 1024)
+    stripings = choice.stripings
+    assert sum(striping.jobs(choice.streamed) for striping in stripings) > 40
     assert any(striping.cascade.passed for striping in stripings)
     monkeypatch.setattr(cuts, "MAX_REGION_JOBS", 40)
     with pytest.raises(TooLongError) as caught:

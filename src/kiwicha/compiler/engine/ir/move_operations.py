@@ -228,7 +228,8 @@ def moved(
     copies : iterable of StridedCopy
         In order; together they write every byte of the output.
     images : mapping of int to Image
-        In what rows, columns and channels the inputs lie.
+        In what rows, columns and channels the inputs lie. What only fills has the first of them as
+        its input.
     output : int
         Tensor that it writes.
     output_image : Image
@@ -238,6 +239,7 @@ def moved(
     """
     ordered = tuple(copies)
     inputs = tuple(dict.fromkeys(copy.source for copy in ordered if copy.source is not None))
+    inputs = inputs or tuple(images)[:1]
     first = images[inputs[0]]
     return MoveOperation(
         position=position,

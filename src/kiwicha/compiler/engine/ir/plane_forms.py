@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation, divided, moved
 from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy
@@ -16,17 +16,28 @@ MAX_ROWS = 512
 """Rows that are told apart, about: finer stripes gain nothing."""
 
 
-def plane_forms(move: MoveOperation) -> Iterator[MoveOperation]:
+def plane_forms(move: MoveOperation, shape: Sequence[int] = ()) -> Iterator[MoveOperation]:
     """Yield moves that do the same with output rows in parts.
 
     So a transposition of what is larger than the scratchpad reads some rows, and writes some bytes
     of each plane of its output. First come rows that are those of the input, then those of any
     other dimension: then both may lie in planes.
+
+    Parameters
+    ----------
+    move : MoveOperation
+        With contiguous output rows.
+    shape : sequence of int
+        Dimensions of its output: several copies can have rows of these only, such as the images of
+        a batch that are phases of one image.
     """
     rows = by_planes(move)
     if rows is not None:
         yield rows
-    if len(move.copies) != 1 or len(move.inputs) != 1:
+    if len(move.inputs) != 1:
+        return
+    if len(move.copies) != 1:
+        yield from _of_images(move, shape)
         return
     (copy,) = move.copies
     total = move.output_image.bytes
@@ -53,19 +64,33 @@ def by_planes(move: MoveOperation) -> MoveOperation | None:
     if len(sizes) != 1 or len(move.inputs) != 1:
         return None
     (size,) = sizes
-    rows = move.images[move.inputs[0]].rows
-    if not size or total % size or size % rows or total == size:
+    if not size or total % size:
+        return None
+    return _in_planes(move, total // size, move.images[move.inputs[0]].rows)
+
+
+def _of_images(move: MoveOperation, shape: Sequence[int]) -> Iterator[MoveOperation]:
+    """Yield forms whose rows are a dimension of the output, in all parts that lie before it."""
+    for axis in range(1, len(shape) - 1):
+        found = _in_planes(move, math.prod(shape[:axis]), shape[axis])
+        if found is not None:
+            yield found
+
+
+def _in_planes(move: MoveOperation, planes: int, rows: int) -> MoveOperation | None:
+    """Return a move with so many output rows of so many parts; None if copies go from one to another."""
+    total = move.output_image.bytes
+    size = total // planes
+    if planes == 1 or planes > MAX_PLANES or total % planes or size % rows:
         return None
     for copy in move.copies:
         _, along = divided(copy, size)
         span = sum((loop.count - 1) * loop.target for loop in along) + copy.piece_bytes
         if copy.target_start % size + span > size:
             return None
-    if total // size > MAX_PLANES:
-        return None
-    image = Image(rows, total // size, size // rows)
-    found = moved(move.position, move.copies, move.images, move.output, image)
-    return dataclasses.replace(found, planes=total // size)
+    image = Image(rows, planes, size // rows)
+    found = moved(move.position, move.copies, move.images, move.output, image, move.constants)
+    return dataclasses.replace(found, planes=planes)
 
 
 def _rows(count: int) -> int:

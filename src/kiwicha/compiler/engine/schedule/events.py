@@ -201,7 +201,7 @@ class OrderedEvents:
                 first_byte = part.first_output_row * output_row
                 sources[operation.output] = _Source(goal.address, first_byte)
             if isinstance(operation, MoveOperation):
-                jobs.append(list(self._moves(operation, part, sources, goal)))
+                jobs.append(list(self._moves(cascade, operation, part, sources, goal)))
                 continue
             assert isinstance(operation, ComputeOperation)
             jobs.append([])
@@ -220,6 +220,7 @@ class OrderedEvents:
 
     def _moves(
         self,
+        cascade: Cascade,
         operation: MoveOperation,
         part: Stripe,
         sources: Mapping[int, _Source],
@@ -228,8 +229,7 @@ class OrderedEvents:
         """Yield the jobs of a stripe of a move, whose first row goes to ``target``."""
         first_byte = part.first_output_row * self._region.output_row_bytes(operation)
         buffer = target.address.buffer
-        rows = part.first_output_row, part.end_output_row
-        for copy in self._region.copies(operation, *rows):
+        for copy in cascade.copies(operation, part, self._choice.streamed):
             if copy.source is None:
                 read, address = copy, BufferAddress(self._fill(copy.fill))
             else:
@@ -321,7 +321,7 @@ class OrderedEvents:
             first = reading.pieces[0].first
             buffer = self._builder.buffer(f"bytes {first} on of {tensor}", reading.bytes)
             sources[tensor] = _Source(BufferAddress(buffer), first)
-            if reading.planes is not None:
+            if reading.is_in_places:
                 sources[tensor] = _Source(BufferAddress(buffer), reading=reading)
             loads += [
                 Transfer(

@@ -253,7 +253,7 @@ class Chooser:
         if estimate.is_whole:
             striping = Striping(cascade, cascade.heights[-1])
             # With many images even one stripe has many jobs.
-            is_possible = striping.jobs <= MAX_REGION_JOBS
+            is_possible = striping.jobs(streamed) <= MAX_REGION_JOBS
             return (estimate.cycles(striping), striping) if is_possible else None
         counts = tuple(bisect.bisect_right(estimate.bytes_by_height(*mode), free) for mode in MODES)
         key = estimate, counts
@@ -264,7 +264,7 @@ class Chooser:
             for striping in grouped_stripings(cascade, free, estimate.bytes):
                 cycles = estimate.cycles(striping)
                 is_better = cycles < (math.inf if best is None else best[0])
-                if is_better and striping.jobs <= MAX_REGION_JOBS:
+                if is_better and striping.jobs(streamed) <= MAX_REGION_JOBS:
                     best = cycles, striping
         return best
 
@@ -284,7 +284,7 @@ class Chooser:
             wanted = {-(-_share(rows, fewest + more) // unit) * unit for more in MORE_STRIPES}
             for height in sorted({min(height, heights[found - 1]) for height in wanted}):
                 striping = Striping(cascade, height, is_early, room)
-                if striping.jobs > MAX_REGION_JOBS:
+                if striping.jobs(estimate.streamed) > MAX_REGION_JOBS:
                     continue
                 cycles = estimate.cycles(striping)
                 if cycles < math.inf and (best is None or cycles < best[0]):

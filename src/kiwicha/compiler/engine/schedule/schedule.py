@@ -119,7 +119,7 @@ def _in_stripes(region: Region, config: Config) -> Plan:
     while True:
         choice = chooser.choose(capacity, spared)
         cascades = tuple(
-            PlannedCascade(striping.cascade.positions, striping.jobs)
+            PlannedCascade(striping.cascade.positions, striping.jobs(choice.streamed))
             for striping in choice.stripings
         )
         require_jobs(cascades)

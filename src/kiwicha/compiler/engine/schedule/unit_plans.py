@@ -78,7 +78,7 @@ def _lists(region: Region, config: Config, pace: float) -> Iterator[EngineList]:
         try:
             choice = chooser.choose(capacity, spared)
             cascades = [
-                PlannedCascade(striping.cascade.positions, striping.jobs)
+                PlannedCascade(striping.cascade.positions, striping.jobs(choice.streamed))
                 for striping in choice.stripings
             ]
             require_jobs(cascades)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import (
     ComputeOperation,
     DividedOperation,
@@ -119,13 +120,16 @@ def _by_cycles(candidates: list[Candidate], config: Config) -> list[Candidate]:
     """Return forms of a move, the fastest first.
 
     The first two have rows as neighbours have them, and can work in stripes with these: others
-    must be faster by more.
+    must be faster by more. What takes several operations comes last.
     """
-    if len(candidates) == 1:
-        return candidates
+    several = [c for c in candidates if not isinstance(c.operation, MoveOperation)]
+    candidates = [c for c in candidates if c not in several]
+    if len(candidates) < 2:
+        return [*candidates, *several]
     cycles = [move_cycles_alone(c.operation, config) for c in candidates]
     weighed = [n * (1.0 if number < 2 else OTHER_ROWS) for number, n in enumerate(cycles)]
-    return [candidates[number] for number in sorted(range(len(cycles)), key=weighed.__getitem__)]
+    order = sorted(range(len(cycles)), key=weighed.__getitem__)
+    return [*(candidates[number] for number in order), *several]
 
 
 def _has_elements(candidate: Candidate) -> bool:

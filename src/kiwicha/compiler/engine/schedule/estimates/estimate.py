@@ -70,6 +70,7 @@ class Estimate:
         self._cascade = cascade = arithmetic.cascade
         self._known_bytes: dict[tuple[bool, Room], list[int]] = {}
         self._known_cycles: dict[Striping, float] = {}
+        self.streamed = streamed
         self._inputs = [tensor for tensor in cascade.inputs if tensor in streamed]
         self._stores = cascade.output in streamed
         last = cascade.operations[-1]
@@ -166,6 +167,11 @@ class Estimate:
             starts, ends = self._cascade.input_bytes(tensor)
             first_bytes = starts[firsts]
             whole = _aligned(ends[lasts] - (first_bytes - first_bytes % ALIGNMENT_BYTES))
+            spans = self._cascade.span_bytes(tensor, firsts, lasts)
+            if spans is not None:
+                size, count = spans
+                yield _aligned(size + ALIGNMENT_BYTES), count
+                continue
             planes = self._cascade.planes(tensor)
             if planes is None:
                 yield whole, np.ones_like(whole)

@@ -2,7 +2,7 @@
 
 import enum
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,9 @@ from kiwicha.compiler.engine.ir.move_jobs import move_jobs
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import ComputeOperation, Operation
 from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.strided_copies import StridedCopy
 from kiwicha.compiler.engine.schedule.stripes.readings import PlaneTables, Reading, plane_tables
+from kiwicha.compiler.engine.schedule.stripes.spans import SpanTables, row_spans, span_tables
 from kiwicha.compiler.engine.schedule.stripes.stripes import Rows, Stripe, by_image
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 
@@ -152,10 +154,33 @@ class Cascade:
             return None
         return tables.at(self.rows.output_starts[number], self.rows.output_ends[number])
 
+    def spans(self, tensor: int) -> SpanTables | None:
+        """Return what single rows of its only reader need of a tensor, None if that is no gain."""
+        number, *others = self.readers(tensor)
+        operation = self.operations[number]
+        if others or not isinstance(operation, MoveOperation):
+            return None
+        return span_tables(operation, tensor)
+
+    def span_bytes(
+        self, tensor: int, firsts: NDArray[np.int64], lasts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Return what stripes load of a tensor in spans, as `SpanTables` do."""
+        tables, (number, *_) = self.spans(tensor), self.readers(tensor)
+        if tables is None:
+            return None
+        rows = self.rows
+        return tables.loaded(rows.output_starts[number][firsts], rows.output_ends[number][lasts])
+
     def reading(self, tensor: int, found: Sequence[Stripe]) -> Reading:
         """Return what a stripe needs of a tensor in the arena, and how it lies in a buffer."""
         number, *others = self.readers(tensor)
         operation, part = self.operations[number], found[number]
+        if isinstance(operation, MoveOperation) and self.spans(tensor) is not None:
+            rows = range(part.first_output_row, part.end_output_row)
+            spans = [span for row in rows for span in row_spans(operation, tensor, row)]
+            # One row is always there.
+            return Reading.of_spans(spans or [(0, operation.images[tensor].row_bytes)])
         if isinstance(operation, MoveOperation) and not others:
             planes = operation.planes_read(tensor, part.first_output_row, part.end_output_row)
             if planes is not None and planes.is_worthwhile:
@@ -163,6 +188,26 @@ class Cascade:
         starts, ends = self.input_bytes(tensor)
         first, end = found[-1].first_output_row, found[-1].end_output_row
         return Reading.of_range(int(starts[first]), int(ends[end - 1]))
+
+    def copies(
+        self, operation: MoveOperation, part: Stripe, streamed: Set[int]
+    ) -> Iterator[StridedCopy]:
+        """Yield the copies of a stripe of a move: row by row if its sources are loaded so.
+
+        Parameters
+        ----------
+        operation : MoveOperation
+            One of the operations.
+        part : Stripe
+            What it computes.
+        streamed : set of int
+            Tensors in the arena.
+        """
+        read = (tensor for tensor in self.inputs if tensor in operation.inputs)
+        is_by_rows = any(t in streamed and self.spans(t) is not None for t in read)
+        step = 1 if is_by_rows else part.output_rows
+        for row in range(part.first_output_row, part.end_output_row, step):
+            yield from self.region.copies(operation, row, row + step)
 
     def host(self, resident: Set[int]) -> int | None:
         """Return the resident tensor whose memory the output can take over.
@@ -230,9 +275,14 @@ class Striping:
         """Whether stripes are loaded or stored together."""
         return self.loads_for * self.stores_of > 1
 
-    @property
-    def jobs(self) -> int:
-        """How many jobs there are."""
+    def jobs(self, streamed: Set[int]) -> int:
+        """Return how many jobs there are.
+
+        Parameters
+        ----------
+        streamed : set of int
+            Tensors in the arena.
+        """
         operations = self.cascade.operations
         count = -(-operations[-1].window.output_rows // self.height)
         if all(item.window.images == 1 and item.is_one_job for item in operations):
@@ -241,8 +291,7 @@ class Striping:
         for found in self.cascade.rows.stripes(self.height):
             for operation, part in zip(operations, found, strict=True):
                 if isinstance(operation, MoveOperation):
-                    rows = part.first_output_row, part.end_output_row
-                    copies = self.cascade.region.copies(operation, *rows)
+                    copies = self.cascade.copies(operation, part, streamed)
                     jobs += sum(len(move_jobs(copy)) for copy in copies)
                     continue
                 assert isinstance(operation, ComputeOperation)

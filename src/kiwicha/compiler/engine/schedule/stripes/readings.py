@@ -1,6 +1,7 @@
 """What a stripe needs of a tensor in the arena, and how it lies in a buffer of the scratchpad."""
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,6 +15,7 @@ from kiwicha.compiler.engine.ir.move_operations import (
     Planes,
 )
 from kiwicha.compiler.engine.ir.strided_copies import StridedCopy
+from kiwicha.compiler.engine.schedule.stripes.spans import Span
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 
 __all__ = ["MovedPiece", "PlaneTables", "Reading", "plane_tables"]
@@ -40,11 +42,14 @@ class Reading:
         What the pieces are parts of, if there are several.
     plane_step : int
         Bytes in the buffer from piece to piece.
+    is_by_rows : bool
+        Pieces are what single output rows need: jobs read of one of them each.
     """
 
     pieces: tuple[MovedPiece, ...]
     planes: Planes | None = None
     plane_step: int = 0
+    is_by_rows: bool = False
 
     @classmethod
     def of_range(cls, start: int, end: int) -> "Reading":
@@ -66,6 +71,23 @@ class Reading:
         )
         return cls(pieces, planes, step)
 
+    @classmethod
+    def of_spans(cls, spans: Iterable[Span]) -> "Reading":
+        """Return the reading of what rows need, the same bytes only once."""
+        pieces: list[MovedPiece] = []
+        end = 0
+        for first, behind in dict.fromkeys(spans):
+            # DRAM and scratchpad count bytes of their lines alike.
+            place = end + (first - end) % ALIGNMENT_BYTES
+            pieces.append(MovedPiece(first, behind - first, place))
+            end = place + behind - first
+        return cls(tuple(pieces), is_by_rows=True)
+
+    @property
+    def is_in_places(self) -> bool:
+        """Whether bytes lie elsewhere in the buffer than behind each other."""
+        return self.planes is not None or self.is_by_rows
+
     @property
     def bytes(self) -> int:
         """Bytes of the buffer."""
@@ -73,9 +95,14 @@ class Reading:
         return last.place + last.bytes
 
     def in_buffer(self, copy: StridedCopy) -> StridedCopy:
-        """Return a copy from a tensor in planes as one from the buffer."""
+        """Return a copy from a tensor in planes, or what one row needs, as one from the buffer."""
         planes = self.planes
-        assert planes is not None
+        if planes is None:
+            first, end = copy.source_span
+            piece = next(k for k in self.pieces if k.first <= first and end <= k.first + k.bytes)
+            return dataclasses.replace(
+                copy, source_start=copy.source_start - piece.first + piece.place
+            )
         plane, start = divmod(copy.source_start, planes.bytes)
         start += (plane - planes.first) * self.plane_step + self.pieces[0].place - planes.low
         loops = tuple(

@@ -14,10 +14,12 @@ from kiwicha.compiler.engine.ir.selection import Candidate
 from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_order
 from kiwicha.compiler.engine.ir.window import Image
 from kiwicha.compiler.engine.select.elements.elementwise import table_lookup
+from kiwicha.compiler.engine.select.moves.short_rows import has_long_rows, in_short_rows
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.compiler.tflite.variables import ASSIGN, READ
+from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.copy import Copy
 
@@ -28,6 +30,8 @@ _OPERATORS = (
     *(ASSIGN, READ),
 )
 _KERNELS = frozenset({Kernel.COPY, Kernel.LOOKUP})
+FILLING_BYTES = 1024
+"""Of a constant with which a part of a tensor is filled: longer ones gain little."""
 
 
 def is_move(layer: Layer) -> bool:
@@ -51,6 +55,8 @@ class _Steps:
     read: set[int] = field(default_factory=set)
     constants: dict[int, bytes] = field(default_factory=dict)
     """What constants hold that are read."""
+    patterns: dict[int, bytes] = field(default_factory=dict)
+    """Constants that are a number of several bytes, which is written again and again."""
 
     def image(self, tensor: int) -> Image:
         """Return the shape of a tensor."""
@@ -108,13 +114,6 @@ def byte_tables(layer: Layer) -> str | None:
 
 
 @limit(*_OPERATORS)
-def moved_inputs(steps: _Steps) -> str | None:
-    """Something is moved: a tensor is not only filled with a number of equal bytes."""
-    sources = [copy.source for copies in steps.copies.values() for copy in copies]
-    return None if any(t is not None for t in sources) else "only fills a tensor with a number"
-
-
-@limit(*_OPERATORS)
 def whole_outputs(steps: _Steps) -> str | None:
     """A layer writes whole tensors, or contiguous parts of one."""
     for tensor, copies in steps.copies.items():
@@ -125,7 +124,7 @@ def whole_outputs(steps: _Steps) -> str | None:
     return None
 
 
-_STEP_LIMITS = (moved_inputs, whole_outputs)
+_STEP_LIMITS = (whole_outputs,)
 MOVE_LIMITS = (byte_tables, *_STEP_LIMITS)
 """What must hold for layers that only move data."""
 
@@ -165,17 +164,18 @@ def move_operation(network: Network, position: int) -> Operation:
 def _is_contiguous(copy: StridedCopy) -> bool:
     """Whether a copy writes every byte from its first to its last."""
     first, end = copy.target_span
-    return copy.source is not None and end - first == copy.bytes
+    return end - first == copy.bytes
 
 
 def _is_in_parts(steps: _Steps, tensor: int) -> bool:
     """Whether a tensor is written in contiguous parts, one after the other.
 
-    So it must be if it is not written as a whole, and is if tables are in between: nothing of it
-    has to stay in the scratchpad for another part.
+    So it must be if it is not written as a whole, or only filled with a number, and is if tables
+    are in between: nothing of it has to stay in the scratchpad for another part.
     """
     copies = steps.copies[tensor]
     is_partial = sum(copy.bytes for copy in copies) != steps.image(tensor).bytes
+    is_partial = is_partial or all(copy.source is None for copy in copies)
     is_looked_up = bool(steps.operations) and len(copies) > 1
     return is_partial or (is_looked_up and tensor >= 0 and all(map(_is_contiguous, copies)))
 
@@ -190,7 +190,9 @@ def _whole(steps: _Steps, tensor: int) -> MoveOperation:
 def _in_parts(steps: _Steps, tensor: int) -> Iterator[Operation]:
     """Yield moves that write a part of a tensor each, and before each what makes its source."""
     for copy in steps.copies[tensor]:
-        assert copy.source is not None
+        if copy.source is None or copy.source in steps.patterns:
+            yield from _filled(steps, copy, tensor)
+            continue
         makers = [item for item in steps.operations if item.output == copy.source]
         yield from makers
         steps.operations = [item for item in steps.operations if item not in makers]
@@ -205,14 +207,37 @@ def _in_parts(steps: _Steps, tensor: int) -> Iterator[Operation]:
         yield dataclasses.replace(move, place=(tensor, copy.target_start))
 
 
+def _filled(steps: _Steps, copy: StridedCopy, tensor: int) -> Iterator[Operation]:
+    """Yield moves that fill a contiguous part of a tensor with a number: whole rows, and the rest.
+
+    A constant of some of these numbers is loaded once, and serves all of them.
+    """
+    value = bytes([copy.fill & 0xFF]) if copy.source is None else steps.patterns[copy.source]
+    count = min(FILLING_BYTES, -(-copy.bytes // LINE_BYTES) * LINE_BYTES)
+    source = steps.constant(value * (count // len(value)), Image(1, 1, count))
+    images = {source: steps.image(source)}
+    rows = copy.bytes // count
+    place = copy.target_start
+    for image in (Image(rows, 1, count), Image(1, 1, copy.bytes % count)):
+        if not image.bytes:
+            continue
+        loops = (Loop(image.rows, 0, count),) if image.rows > 1 else ()
+        part = steps.new(image)
+        copies = [StridedCopy(source, 0, 0, loops, image.row_bytes)]
+        move = moved(steps.position, copies, images, part, image, steps.constants)
+        yield dataclasses.replace(move, place=(tensor, place))
+        place += image.bytes
+
+
 def move_candidates(network: Network, position: int) -> Iterator[Candidate]:
     """Yield the forms of a layer that only moves data; see `move_operation`."""
     operation = move_operation(network, position)
     yield Candidate("", operation)
-    if not isinstance(operation, MoveOperation):
-        return
-    for form in plane_forms(operation):
-        yield Candidate(f"with output rows of {form.planes} parts", form)
+    if isinstance(operation, MoveOperation):
+        for form in plane_forms(operation, network.tensors[operation.output].shape):
+            yield Candidate(f"with output rows of {form.planes} parts", form)
+    if has_long_rows(operation):
+        yield Candidate("in short rows", in_short_rows(operation))
 
 
 def image_of(tensor: Tensor) -> Image:
@@ -233,6 +258,7 @@ def _copy(steps: _Steps, call: Layer) -> None:
         fill = int(np.frombuffer(value, np.int8)[0])
         if len(set(value)) > 1:
             source = steps.constant(value, Image(1, 1, len(value)))
+            steps.patterns[source] = value
     output = call.tensors["output"]
     size = steps.network.tensors[output].stored_bytes
     target = steps.target(output, size, rows if size % rows == 0 else 1)
