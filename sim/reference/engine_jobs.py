@@ -30,11 +30,13 @@ from kiwicha.contract.engine import (
     ELEMENT_KINDS,
     GATHERING_MACS,
     GROUP_WORDS,
+    INPUT_LANES,
     MAX_INPUT_ZERO_POINT,
     MAX_POSITIONS,
     OUTPUT_BYTES,
     PACKED_MACS,
     PACKED_WEIGHT_LIMIT,
+    PACKED_WEIGHTS_LIMIT,
     PAIR_KINDS,
     SQUARE_INTERVAL,
     TABLE_KINDS,
@@ -52,6 +54,7 @@ from kiwicha.errors import ProgramError
 from kiwicha.numerics.requantization import wrap_int32
 from kiwicha.program.codec import blocks
 from kiwicha.program.codec import streams as codec
+from kiwicha.program.packed_weights import are_packable
 from kiwicha.program.weight_streams import (
     BYTES_OF_PASS,
     Parameters,
@@ -346,8 +349,11 @@ def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> N
     weights = _weights(job, stored).reshape(len(stored), -1).T
     # Packed products are those of whole inputs, and the zero point lies outside the image.
     is_packed = bool(flags & JobFlag.PACKED)
-    if is_packed and np.abs(weights).max(initial=0) > PACKED_WEIGHT_LIMIT:
-        raise ProgramError(f"weights of a packed job must be at most {PACKED_WEIGHT_LIMIT}")
+    if is_packed and not are_packable(weights.T):
+        raise ProgramError(
+            f"weights of a packed job must be at most {PACKED_WEIGHT_LIMIT}, "
+            f"{INPUT_LANES} of the first of two outputs at most {PACKED_WEIGHTS_LIMIT} together"
+        )
     reduction, outside = (0, job.input_zero_point) if is_packed else (job.input_zero_point, 0)
 
     rows = _rows(job)

@@ -22,7 +22,7 @@ from kiwicha.explore.points import BOARDS, Board, Measures, measure, resources, 
 from kiwicha.explore.pool import LocalPool
 from tests.support.models.two_heads import two_heads
 from tests.support.processes.mortal import die_first
-from tests.support.requirements import module
+from tests.support.requirements import REPOSITORY, module
 
 FOUND = module("kiwicha.explore.search", "optuna")
 Point, front, search, misfits = FOUND.Point, FOUND.front, FOUND.search, FOUND.misfits
@@ -106,6 +106,18 @@ def test_equal_points_of_the_front_are_in_the_order_of_their_names() -> None:
     equal = [point(name, 5, 10) for name in ("128-raw", "128-56k-raw", "128-48k-raw")]
     names = [p.config.name for p in front(equal, CYCLES_AND_BRAM)]
     assert names == ["128-48k-raw", "128-56k-raw", "128-raw"]
+
+
+def test_every_configuration_can_be_proposed() -> None:
+    study = module("optuna", "optuna").create_study()
+    for config in configs.SEARCHED_FAMILY.values():
+        study.enqueue_trial(FOUND._parameters(config))
+        assert FOUND._suggested(study.ask()) is config
+
+
+def test_the_documents_say_how_many_there_are() -> None:
+    text = (REPOSITORY / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert f"of the {len(configs.SEARCHED_FAMILY)} that exist" in text
 
 
 @pytest.mark.slow

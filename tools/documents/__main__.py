@@ -8,6 +8,7 @@
 ``docs/bring-up.md``    Between two markers: a row for each file of ``docs/results/bringup``
 ``docs/performance``    Between two markers: what streams, engines, memories and kernels take
 ``docs/depthwise.md``   Between two markers: cycles beside the depthwise unit
+``docs/engine.md``      Between two markers: cycles with decoders of blocks and weights on chip
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/supported.md``   The compiler's support rules
 ``docs/*.schema.json``  The schema of the JSON of runs and studies
@@ -34,6 +35,7 @@ from tools.documents.demo_runs import demo_runs
 from tools.documents.freshness import freshness
 from tools.documents.performance_tables import performance_tables
 from tools.documents.result_tables import (
+    blocks_table,
     overview,
     results_page,
     shown_weights,
@@ -52,6 +54,7 @@ BEGIN = "<!-- results: written by python -m tools.documents -->"
 END = "<!-- end of results -->"
 _BOARDS = "docs/boards.md"
 _DEPTHWISE = "docs/depthwise.md"
+_ENGINE = "docs/engine.md"
 _DEMO_RUNS = "src/kiwicha/data/demo_runs.json"
 _BRING_UP = "docs/bring-up.md"
 _PERFORMANCE = "docs/performance.md"
@@ -121,10 +124,12 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     performance = (project / _PERFORMANCE).read_text(encoding="utf-8")
     timing = (project / _TIMING).read_text(encoding="utf-8")
     units = (project / _DEPTHWISE).read_text(encoding="utf-8")
+    engine = (project / _ENGINE).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
         _DEPTHWISE: replaced(units, unit_table(runs, line)),
+        _ENGINE: replaced(engine, blocks_table(runs, line)),
         _SCHEMA: _text(json_schema()),
         _SUPPORTED: supported_page(),
         _VELA: vela_page(runs, line),

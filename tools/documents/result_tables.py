@@ -17,9 +17,16 @@ from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
 from tools.documents.result_files import results_of
 from tools.results.kinds import area_command, bench_command, compile_command
-from tools.results.planned import BOARDS, DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC
+from tools.results.planned import BLOCKS, BOARDS, DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC
 
-__all__ = ["overview", "results_page", "shown_weights", "vela_page"]
+__all__ = [
+    "blocks_table",
+    "overview",
+    "results_page",
+    "shown_weights",
+    "unit_table",
+    "vela_page",
+]
 
 _Run = dict[str, Any]
 _Runs = list[tuple[str, list[_Run]]]
@@ -29,10 +36,10 @@ _BENCH = "kiwicha bench"
 
 
 def overview(files: dict[str, Any], freshness: Freshness) -> str:
-    """Return the cycles of all models and configurations in one table, the resources in another.
+    """Return tables of the cycles of models, without and beside a depthwise unit, and of resources.
 
-    Models of the gallery, further public ones, those beside the depthwise unit and those with other
-    memories are left out: they are many.
+    Models of the gallery, further public ones, and those with other decoders or memories are left
+    out: they are many.
 
     Parameters
     ----------
@@ -47,10 +54,12 @@ def overview(files: dict[str, Any], freshness: Freshness) -> str:
         If a file holds something else, or a run whose output was wrong.
     """
     parts = []
-    others = {DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC, *BOARDS.values()}
+    others = {BLOCKS, DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC, *BOARDS.values()}
     if runs := [item for item in _runs_of(files) if item[0] not in others]:
         parts += [_cycles(runs), _commands(bench_command(*item) for item in runs)]
         parts.append(freshness(name for name, _ in runs))
+    if units := unit_table(files, freshness):
+        parts += ["With a [depthwise unit](docs/depthwise.md) beside the array:", units]
     if areas := _areas_of(files):
         parts += [_resources(areas), _commands(area_command(*item) for item in areas)]
         parts.append(freshness(name for name, _ in areas))
@@ -72,6 +81,31 @@ def unit_table(files: dict[str, Any], freshness: Freshness) -> str:
         return ""
     commands = _commands(bench_command(*item) for item in runs)
     return "\n\n".join([_cycles(runs), commands, freshness([DEPTHWISE])])
+
+
+def blocks_table(files: dict[str, Any], freshness: Freshness) -> str:
+    """Return the cycles with decoders of blocks, of the first inference and of the second.
+
+    Parameters
+    ----------
+    files : dict
+        Contents of the JSON files of runs, by their path in the project.
+    freshness : callable
+        Says whether files are of the present hardware.
+    """
+    parts = []
+    for name, runs in (item for item in _runs_of(files) if item[0] == BLOCKS):
+        rows = [
+            (run["model"], f"`{run['config']}`", *(f"{run[key]:,}" for key in _INFERENCES))
+            for run in runs
+        ]
+        columns = ("model", "config", "first inference:", "second one:")
+        parts += ["\n".join(table(columns, rows)), _commands([bench_command(name, runs)])]
+        parts.append(freshness([name]))
+    return "\n\n".join(parts)
+
+
+_INFERENCES = ("cycles_first", "cycles")
 
 
 def results_page(files: dict[str, Any], weights: dict[str, Any], freshness: Freshness) -> str:

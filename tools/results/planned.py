@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kiwicha.boards.capacity import family_of
 from kiwicha.boards.memories import memory_of
 from kiwicha.contract.depthwise import UNIT_MACS
 from kiwicha.gallery import catalogue
 from kiwicha.zoo import models as zoo
-from tools.results.kinds import BENCH
-from tools.results.result import Kind, Result
+from tools.results.kinds import BENCH, KINDS
+from tools.results.result import FOLDER, Kind, Result
 
-__all__ = ["BOARDS", "DEPTHWISE", "GALLERY", "PREDICTIONS", "PUBLIC", "planned"]
+__all__ = ["BLOCKS", "BOARDS", "DEPTHWISE", "GALLERY", "LARGE", "PREDICTIONS", "PUBLIC", "planned"]
 
 GALLERY = "docs/results/bench/gallery.json"
 """Runs of the gallery, which only the page of results shows one by one."""
@@ -35,7 +36,16 @@ DEPTHWISE = "docs/results/bench/depthwise.json"
 """Runs beside the depthwise unit."""
 _DEPTHWISE_MODELS = (
     *("person_detect", "vww", "kws", "resnet8", "ad", "mnv2", "mobilenet_v2_pytorch"),
+    *("mobilenet_v2", "resnet_large"),
 )
+LARGE = "docs/results/bench/large.json"
+"""Runs of large models on engines with two products per multiplier."""
+_LARGE_MODELS = ("mobilenet_v2", "resnet_large")
+_PACKED = ("128", "256")
+BLOCKS = "docs/results/bench/blocks.json"
+"""Runs of a model that waits for weights, which decoders of blocks and weights on chip help."""
+_BLOCKS_MODELS = ("ad",)
+_BLOCKS_CONFIGS = ("64-blocks", "128-blocks", "256-blocks", "256-blocks-resident")
 PREDICTIONS = "docs/results/bench/predictions.json"
 """Runs of small models, for the deviations of predictions alone."""
 _SMALL_MODELS = (
@@ -47,15 +57,23 @@ BOARDS = {board: f"docs/results/bench/{board}.json" for board in _BOARDS}
 """Runs with their memory, which only the page of results shows."""
 _BOARD_MODELS = ("ad", "kws", "person_detect", "mnv2", "mobilenet_v2_pytorch")
 _USUAL = "64"
+_UNITS = tuple(f"{macs}-depthwise" for macs in UNIT_MACS)
+_SYNTHESISED = (*_UNITS, "64-blocks")
+"""CFUs whose resources and clock are estimated besides those that have files."""
+_LARGER_BOARD = "arty_a7_100"
+_LARGER_SYSTEMS = ("256", "256-depthwise")
+_CLOCK_HZ = 100_000_000
 
 
 def _nothing(_: Any) -> dict[str, Any]:
     return {}
 
 
-_UNMEASURED: Kind = dataclasses.replace(
-    BENCH, recorded=_nothing, present=_nothing, seconds=lambda _: None
-)
+def _unmeasured(kind: Kind) -> Kind:
+    return dataclasses.replace(kind, recorded=_nothing, present=_nothing, seconds=lambda _: None)
+
+
+_KINDS = {kind.folder: _unmeasured(kind) for kind in KINDS}
 
 
 def planned(project: Path) -> list[Result]:
@@ -70,16 +88,37 @@ def planned(project: Path) -> list[Result]:
     wanted[PUBLIC] = [zoo.find(name).name for name in _PUBLIC_MODELS]
     runs = {path: _runs(names) for path, names in wanted.items()}
     runs[PREDICTIONS] = [{"model": name, "config": _USUAL} for name in _SMALL_MODELS]
-    runs[DEPTHWISE] = [
-        {"model": name, "config": f"{macs}-depthwise"}
-        for name in _DEPTHWISE_MODELS
-        for macs in UNIT_MACS
-    ]
+    runs[DEPTHWISE] = _each(_DEPTHWISE_MODELS, _UNITS)
     runs |= {path: _runs_with(board) for board, path in BOARDS.items()}
+    runs[LARGE] = _each(_LARGE_MODELS, _PACKED)
+    runs[BLOCKS] = _each(_BLOCKS_MODELS, _BLOCKS_CONFIGS)
+    found = [Result(_KINDS[BENCH.folder], path, contents) for path, contents in runs.items()]
+    found += _syntheses()
+    return [result for result in found if not (project / result.path).exists()]
+
+
+def _each(models: Sequence[str], configs: Sequence[str]) -> list[dict[str, Any]]:
+    return [{"model": model, "config": config} for model in models for config in configs]
+
+
+def _syntheses() -> list[Result]:
+    """Return what is synthesised: CFUs for their resources and their clock, and systems."""
+    family = family_of(_LARGER_BOARD).value
+    contents: dict[str, dict[str, Any]] = {}
+    for config in _SYNTHESISED:
+        contents[f"area/{config}"] = {"config": config, "family": family}
+        contents[f"timing/{config}"] = {"config": config, "board": _LARGER_BOARD}
+    for config in _LARGER_SYSTEMS:
+        contents[f"boards/{_LARGER_BOARD}-{config}"] = {
+            "board": _LARGER_BOARD,
+            "config": config,
+            "sys_clk_hz": _CLOCK_HZ,
+            "speed_grade": None,
+            "has_bitstream": False,
+        }
     return [
-        Result(_UNMEASURED, path, contents)
-        for path, contents in runs.items()
-        if not (project / path).exists()
+        Result(_KINDS[name.partition("/")[0]], f"{FOLDER}/{name}.json", about)
+        for name, about in contents.items()
     ]
 
 

@@ -34,6 +34,7 @@ from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.onnx.formats import read
 from kiwicha.compiler.optimize.byte_functions import merge_byte_functions
 from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
+from kiwicha.compiler.optimize.packed_order import order_for_packing
 from kiwicha.compiler.optimize.pair_functions import merge_pair_functions
 from kiwicha.compiler.optimize.transpositions import cancel_transpositions
 from kiwicha.compiler.optimize.two_passes import transpose_in_two_passes
@@ -47,6 +48,7 @@ from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.compiler.tflite.shape_folding import fold_shapes
 from kiwicha.contract.configs import Config, find_config
 from kiwicha.contract.detect import Detect
+from kiwicha.contract.engine import has_packed
 from kiwicha.contract.goal import Goal
 from kiwicha.detection.boxes import Detection
 from kiwicha.errors import KiwichaError, UsageError, reason
@@ -230,6 +232,8 @@ def compile_stages(
         network = lowered
         if target.engine_macs and eliminate:
             network = eliminate_dead_channels(network)
+        if has_packed(target.engine_macs):
+            network = order_for_packing(network)
         if target.engine_macs:
             network = transpose_in_two_passes(network, target.scratchpad_bytes)
         # The engine's part.

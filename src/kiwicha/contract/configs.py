@@ -256,8 +256,7 @@ SOFTMAX_FAMILY = {
         if not usual.has_softmax
     )
 }
-"""Those of them without SOFTMAX jobs, with them: a model needs no search to tell whether they help
-it."""
+"""Those of them without SOFTMAX jobs, with them."""
 DEPTHWISE_FAMILY = {
     config.name: config
     for config in (
@@ -302,11 +301,7 @@ PREEMPT_FAMILY = {
     if not usual.resident_words
 }
 """Those without weights that stay and without a depthwise unit, which can stop between jobs."""
-SEARCHED_FAMILY = ENGINE_FAMILY | {
-    f"{usual}-depthwise": DEPTHWISE_FAMILY[f"{usual}-depthwise"]
-    for usual in ENGINE_FAMILY
-    if f"{usual}-depthwise" in DEPTHWISE_FAMILY
-}
+SEARCHED_FAMILY = ENGINE_FAMILY | SOFTMAX_FAMILY | DEPTHWISE_FAMILY | BLOCKS_FAMILY
 """What ``kiwicha explore`` searches."""
 ENGINE_CONFIGS = {str(macs): ENGINE_FAMILY[str(macs)] for macs in ENGINE_MACS}
 """Those usually meant; `CONFIGS` are those whose Programs run on the CPU."""

@@ -54,7 +54,10 @@ GATHERING_MACS = (64, 128)
 CARRIED_LANES = 4
 """Bytes of the kernel row before that a word of such a job can begin with, at most."""
 PACKED_WEIGHT_LIMIT = 127
-"""Largest size of a weight of such a job."""
+"""Largest size of the second weight of a multiplier in such a job: of an output in the second half
+of its group."""
+PACKED_WEIGHTS_LIMIT = 1023
+"""Largest sum of the sizes of `INPUT_LANES` first weights: 18 bits have their sum of products."""
 READ_BYTES = 16
 """Bytes that one scratchpad read gives, at any alignment."""
 LINE_BYTES = 16

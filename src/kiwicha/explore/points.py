@@ -292,6 +292,7 @@ def timed_config(config: Config) -> Config:
         config.scratchpad_bytes,
         requantizer_lanes=config.requantizer_lanes,
         has_codec=config.has_codec,
+        has_softmax=config.has_softmax,
         has_blocks=config.has_blocks,
         is_resident=bool(config.resident_words),
         has_depthwise=config.has_depthwise,

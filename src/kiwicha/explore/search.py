@@ -39,6 +39,8 @@ __all__ = ["Point", "front", "misfits", "search"]
 
 _CONFIG, _MEASURES, _REASON = "config", "measures", "reason"
 _SEED = 1
+_DECODERS = _PREFIXES, _RAW, _BLOCKS, _RESIDENT = ("prefixes", "raw", "blocks", "resident")
+"""Of coded weights."""
 _FINISHED = (TrialState.COMPLETE,)
 
 
@@ -271,7 +273,8 @@ def _parameters(config: Config) -> dict[str, Any]:
         "scratchpad_bytes": config.scratchpad_bytes,
         "multipliers": config.multipliers,
         "requantizer_lanes": config.requantizer_lanes,
-        "has_codec": config.has_codec,
+        "decoder": _decoder_of(config),
+        "has_softmax": config.has_softmax,
         "has_depthwise": config.has_depthwise,
     }
 
@@ -281,12 +284,28 @@ def _suggested(trial: Trial) -> Config:
     scratchpad = trial.suggest_categorical("scratchpad_bytes", configs.SCRATCHPAD_BYTES)
     tier = trial.suggest_categorical("multipliers", configs.TIER_MULTIPLIERS)
     lanes = trial.suggest_categorical("requantizer_lanes", (0, configs.FEW_REQUANTIZER_LANES))
-    has_codec = trial.suggest_categorical("has_codec", (True, False))
+    decoder = trial.suggest_categorical("decoder", _DECODERS)
     # Some engines have few lanes anyway.
     lanes = lanes if lanes in configs.requantizer_lanes_of(macs) else 0
+    has_softmax = trial.suggest_categorical("has_softmax", (False, True))
     has_depthwise = trial.suggest_categorical("has_depthwise", (False, True))
-    usual = configs.engine_config(macs, scratchpad, tier, lanes, has_codec=has_codec)
-    return configs.SEARCHED_FAMILY.get(f"{usual.name}-depthwise" * has_depthwise, usual)
+    engine = functools.partial(
+        configs.engine_config,
+        *(macs, scratchpad, tier, lanes),
+        has_codec=decoder != _RAW,
+        has_softmax=has_softmax,
+    )
+    blocks = engine(has_blocks=decoder in {_BLOCKS, _RESIDENT}, is_resident=decoder == _RESIDENT)
+    # Some have no decoder of blocks, or no unit beside them.
+    chosen = configs.SEARCHED_FAMILY.get(blocks.name, engine())
+    return configs.SEARCHED_FAMILY.get(f"{chosen.name}-depthwise" * has_depthwise, chosen)
+
+
+def _decoder_of(config: Config) -> str:
+    """Return which of `_DECODERS` a configuration has."""
+    if config.has_blocks:
+        return _RESIDENT if config.resident_words else _BLOCKS
+    return _PREFIXES if config.has_codec else _RAW
 
 
 @functools.cache

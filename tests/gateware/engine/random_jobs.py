@@ -21,6 +21,7 @@ from kiwicha.contract.engine import (
     outputs_of,
 )
 from kiwicha.numerics import requantization as numerics
+from kiwicha.program.packed_weights import are_packable, is_first
 from tests.gateware.engine.element_jobs import element_fills
 from tests.gateware.engine.max_jobs import Pool, expected_maxima, max_fills, max_job
 from tests.gateware.engine.move_jobs import move_job, random_move
@@ -290,11 +291,26 @@ def random_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[In
 
 
 def packable_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Ints, int, bool]:
-    """Return weights that fit beside others, their zero point and whether they are unsigned."""
+    """Return weights that fit beside others, their zero point and whether they are unsigned.
+
+    Some of first channels have nine bits.
+    """
     limit = PACKED_WEIGHT_LIMIT
     if rng.integers(4) == 0:
         return rng.choice(np.array([-limit, limit]), shape), 0, False
-    return rng.integers(-limit, limit + 1, shape), 0, False
+    if rng.integers(2):
+        return rng.integers(-limit, limit + 1, shape), 0, False
+    low, zero_point = (0, int(rng.integers(256))) if rng.integers(2) else (-128, 0)
+    low, high = max(low, zero_point - limit), min(low + 255, zero_point + limit)
+    weights = rng.integers(low, high + 1, shape)
+    is_unsigned = zero_point > 0
+    large = np.where(zero_point > limit, 0, 255) if is_unsigned else -128
+    for channel in np.flatnonzero(is_first(len(weights))):
+        changed = weights.copy()
+        changed[channel].flat[rng.integers(changed[channel].size)] = large
+        reduced = (changed - zero_point).reshape(len(weights), -1)
+        weights = changed if are_packable(reduced) else weights
+    return weights, zero_point, is_unsigned
 
 
 def random_parameters(rng: np.random.Generator, sizes: Ints) -> tuple[Ints, bool]:

@@ -8,7 +8,16 @@ from kiwicha.boards.memories import memory_of
 from kiwicha.contract.depthwise import UNIT_MACS
 from kiwicha.contract.memories import MEMORIES
 from kiwicha.gallery.catalogue import ARCHITECTURES
-from tools.results.planned import BOARDS, DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC, planned
+from tools.results.planned import (
+    BLOCKS,
+    BOARDS,
+    DEPTHWISE,
+    GALLERY,
+    LARGE,
+    PREDICTIONS,
+    PUBLIC,
+    planned,
+)
 
 
 def test_each_architecture_is_to_be_measured_once(tmp_path: Path) -> None:
@@ -30,7 +39,9 @@ def test_public_models_are_measured_on_both_engines_beside_vela(tmp_path: Path) 
 
 
 def test_models_are_measured_with_the_memory_of_each_board(tmp_path: Path) -> None:
-    for (board, path), result in zip(BOARDS.items(), planned(tmp_path)[4:], strict=True):
+    found = {result.path: result for result in planned(tmp_path)}
+    for board, path in BOARDS.items():
+        result = found[path]
         models = " ".join(run["model"] for run in result.contents)
         command = f"kiwicha bench {models} --config 64 --board {board} --json {path}"
         assert result.command == command
@@ -46,11 +57,44 @@ def test_units_are_measured_beside_each_array_that_can_have_one(tmp_path: Path) 
     assert result.command == f"kiwicha bench {models} --config {configs} --json {DEPTHWISE}"
 
 
-@pytest.mark.parametrize("there", [GALLERY, PUBLIC, PREDICTIONS, DEPTHWISE, *BOARDS.values()])
+def test_what_weights_on_chip_gain_is_measured_beside_what_decoders_do(tmp_path: Path) -> None:
+    result = next(result for result in planned(tmp_path) if result.path == BLOCKS)
+    configs = "64-blocks,128-blocks,256-blocks,256-blocks-resident"
+    assert result.command == f"kiwicha bench ad --config {configs} --json {BLOCKS}"
+
+
+def test_large_models_are_measured_where_products_are_packed(tmp_path: Path) -> None:
+    result = next(result for result in planned(tmp_path) if result.path == LARGE)
+    models = "mobilenet_v2 resnet_large"
+    assert result.command == f"kiwicha bench {models} --config 128,256 --json {LARGE}"
+
+
+def test_configurations_with_more_are_synthesised_for_a_larger_part(tmp_path: Path) -> None:
+    commands = {result.name: result.command for result in planned(tmp_path)}
+    path = "docs/results/boards/arty_a7_100-256-depthwise.json"
+    assert commands["boards/arty_a7_100-256-depthwise"] == (
+        f"kiwicha build arty_a7_100 --config 256-depthwise --clock 100 --no-compile --json {path}"
+    )
+    for config in ("64-depthwise", "128-depthwise", "256-depthwise", "64-blocks"):
+        path = f"docs/results/area/{config}.json"
+        assert commands[f"area/{config}"] == f"kiwicha area --config {config} --json {path}"
+        path = f"docs/results/timing/{config}.json"
+        words = f"--config {config} --board arty_a7_100"
+        assert commands[f"timing/{config}"] == f"kiwicha timing {words} --json {path}"
+
+
+_SYNTHESES = [
+    *(f"docs/results/area/{config}.json" for config in ("64-depthwise", "64-blocks")),
+    "docs/results/boards/arty_a7_100-256.json",
+]
+
+
+@pytest.mark.parametrize(
+    "there", [GALLERY, PUBLIC, PREDICTIONS, DEPTHWISE, LARGE, BLOCKS, *BOARDS.values(), *_SYNTHESES]
+)
 def test_what_is_there_is_not_planned(there: str, tmp_path: Path) -> None:
+    before = [result.path for result in planned(tmp_path)]
     path = tmp_path / there
     path.parent.mkdir(parents=True)
     path.write_text("[]")
-    names = GALLERY, PUBLIC, PREDICTIONS, DEPTHWISE, *BOARDS.values()
-    left = [name for name in names if name != there]
-    assert [result.path for result in planned(tmp_path)] == left
+    assert [result.path for result in planned(tmp_path)] == [n for n in before if n != there]

@@ -19,6 +19,7 @@ from kiwicha.compiler.optimize.channel_dependencies import (
     channel_flows,
     mixed_weights,
 )
+from kiwicha.compiler.optimize.channel_groups import ChannelGroups, with_channels
 from kiwicha.compiler.tflite.shapes import broadcast_strides
 from kiwicha.contract.program import Kernel
 from kiwicha.numerics.requantization import wrap_int32
@@ -55,36 +56,9 @@ def eliminate_dead_channels(network: Network) -> Network:
     return result
 
 
-class _Groups:
-    """Tensors whose channels must be kept or dropped together."""
-
-    def __init__(self) -> None:
-        self._parents: dict[int, int] = {}
-
-    def find(self, tensor: int) -> int:
-        """Return the tensor that stands for the group."""
-        while tensor in self._parents:
-            tensor = self._parents[tensor]
-        return tensor
-
-    def join(self, first: int, second: int) -> None:
-        """Make one group of two."""
-        a, b = self.find(first), self.find(second)
-        if a != b:
-            self._parents[a] = b
-
-
 def _kept_channels(network: Network, flows: Sequence[ChannelFlow]) -> Kept:
     """Return the channels to keep of every tensor that a call writes."""
-    groups = _Groups()
-    whole = {*network.graph.inputs, *network.outputs, *network.shared, *_oddly_viewed(network)}
-    for flow in flows:
-        if flow.mixing is Mixing.EACH:
-            for tensor in flow.sources:
-                groups.join(tensor, flow.output)
-        elif flow.mixing is Mixing.UNKNOWN:
-            whole |= {flow.output, *flow.sources}
-    whole_groups = {groups.find(tensor) for tensor in whole}
+    groups = ChannelGroups(network, flows)
     written = {flow.output for flow in flows}
     mixed = [flow for flow in flows if flow.mixing is Mixing.ALL]
 
@@ -94,7 +68,7 @@ def _kept_channels(network: Network, flows: Sequence[ChannelFlow]) -> Kept:
         kept[group] = np.ones(network.tensors[tensor].shape[-1:] or (1,), np.bool_)
     while True:
         needed = {
-            group: mask.copy() if group in whole_groups else np.zeros_like(mask)
+            group: mask.copy() if group in groups.whole else np.zeros_like(mask)
             for group, mask in kept.items()
         }
         for flow in mixed:
@@ -121,16 +95,6 @@ def _filled(needed: NDArray[np.bool_], kept: NDArray[np.bool_]) -> NDArray[np.bo
     filled = needed.copy()
     filled[np.flatnonzero(kept & ~needed)[:missing]] = True
     return filled
-
-
-def _oddly_viewed(network: Network) -> set[int]:
-    """Return tensors of which a view does not have all channels in its last dimension."""
-    odd = set()
-    for alias, tensor in network.aliases.items():
-        shape, viewed = network.tensors[tensor].shape, network.tensors[alias].shape
-        if not shape or not viewed or viewed[-1] % shape[-1]:
-            odd.add(tensor)
-    return odd
 
 
 def _rewritten(network: Network, flow: ChannelFlow, kept: Kept) -> Layer:
@@ -166,37 +130,16 @@ def _rewritten_window(
     constants: Constants,
 ) -> Layer:
     p = layer.params
-    weights = layer.constants["weights"]
     bias = layer.constants["bias"].astype(np.int64)
-    is_apart = layer.kernel is Kernel.DEPTHWISE_CONV
-    if is_apart:
-        # With one input channel, that one stays; else inputs and outputs are the same channels.
-        weights = weights[..., outputs]
-    else:
-        taps = mixed_weights(layer, len(inputs))
+    if layer.kernel is not Kernel.DEPTHWISE_CONV:
         is_gone = constants.is_constant & ~inputs
         differences = np.where(is_gone, constants.values + p.input_offset, 0)
+        taps = mixed_weights(layer, len(inputs))
         bias += (taps.astype(np.int64) * differences).sum(axis=(1, 2))
-        rest = taps[outputs][:, :, inputs]
-        stored = (rest - np.int16(p.weight_offset)).astype(np.int8)
-        weights = stored.reshape(_shape_without(weights.shape, rest.shape))
-    names: Sequence[str] = ("multiplier", "shift")
-    changed = {name: layer.constants[name][outputs] for name in names}
-    changed["bias"] = wrap_int32(bias[outputs]).astype(np.int32)
-    input_channels = p.input_channels // len(inputs) * int(inputs.sum())
-    params = dataclasses.replace(
-        p,
-        input_channels=input_channels,
-        output_channels=int(outputs.sum()),
-        depth_multiplier=int(outputs.sum()) if is_apart and p.input_channels == 1 else 1,
+    folded = {**layer.constants, "bias": wrap_int32(bias).astype(np.int32)}
+    return with_channels(
+        dataclasses.replace(layer, constants=folded),
+        np.flatnonzero(inputs),
+        np.flatnonzero(outputs),
+        len(inputs),
     )
-    constants_now = {**layer.constants, **changed, "weights": np.ascontiguousarray(weights)}
-    return dataclasses.replace(layer, params=params, constants=constants_now)
-
-
-def _shape_without(shape: Sequence[int], rest: Sequence[int]) -> tuple[int, ...]:
-    """Return OHWI or OI of the weights that are left."""
-    outputs, taps, channels = rest
-    if len(shape) == 2:
-        return outputs, taps * channels
-    return outputs, shape[1], shape[2], channels

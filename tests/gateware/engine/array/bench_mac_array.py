@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kiwicha.contract.engine import (
     PACKED_WEIGHT_LIMIT,
+    PACKED_WEIGHTS_LIMIT,
     JobFlag,
     has_packed,
     input_lanes_of,
@@ -216,6 +217,20 @@ def _packable(rng: np.random.Generator, shape: tuple[int, ...], low: int, high: 
     return rng.integers(low, high + 1, shape)
 
 
+def _first_weights(rng: np.random.Generator, shape: tuple[int, int, int]) -> Ints:
+    """Return first weights [words, lanes, outputs], of eight bits or of nine.
+
+    In a word few of those are large: they add up to the largest sum that is allowed, or to less.
+    """
+    limit = PACKED_WEIGHT_LIMIT
+    if rng.integers(2):
+        return _packable(rng, shape, -limit, limit)
+    words, lanes, outputs = shape
+    cuts = np.sort(rng.integers(0, PACKED_WEIGHTS_LIMIT + 1, (words, lanes, outputs)), axis=1)
+    sizes = np.diff(cuts, axis=1, prepend=0).clip(max=255)
+    return sizes * (rng.choice((-1, 1), shape) if rng.integers(2) else rng.choice((-1, 1)))
+
+
 @cocotb.test()
 async def packed_convolutions(dut: Any) -> None:
     """Sum dot products of one to many words, two for each chain pair."""
@@ -227,7 +242,8 @@ async def packed_convolutions(dut: Any) -> None:
     for number in range(values["count"]):
         words = int(rng.choice((1, 2, 3, 9, 40)))
         x = _packable(rng, (words, len(dut.x) // OPERAND_BITS), -128, 127)
-        weights, packed = (_packable(rng, (words, LANES, outputs), -limit, limit) for _ in range(2))
+        weights = _first_weights(rng, (words, LANES, outputs))
+        packed = _packable(rng, weights.shape, -limit, limit)
         depths = input_lanes_of(values["macs"], JobFlag.PACKED) // LANES
         for k in range(words):
             if rng.random() < values["stall"]:

@@ -15,7 +15,12 @@ from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.engine.cost.taken_cycles import TakenCycles, moved_lines
 from kiwicha.compiler.engine.cost.timeline import first_words
 from kiwicha.compiler.engine.cost.unit_lane import Span, UnitLane
-from kiwicha.compiler.engine.cost.unit_work import array_shares, line_writes, stolen_shares
+from kiwicha.compiler.engine.cost.unit_work import (
+    ArrayShares,
+    array_shares,
+    line_writes,
+    stolen_shares,
+)
 from kiwicha.contract.engine import (
     LINE_BYTES,
     EngineJob,
@@ -70,6 +75,7 @@ class UnitThreads:
         self._works = [job_work(job, macs, requantizer_cycles) for job in jobs]
         self._array = [n for n, job in enumerate(jobs) if not is_unit_job(job)]
         self._unit = [n for n, job in enumerate(jobs) if is_unit_job(job)]
+        self._shares: dict[int, tuple[float, ArrayShares]] = {}
         self._transfer_free = start
         self._array_time = self._unit_time = start
         # When rows are written, and when jobs end.
@@ -97,6 +103,8 @@ class UnitThreads:
         A job has the cycles since the end of the one that ended before it, as in `make_report`.
         """
         while len(self._ends) < len(self._jobs) or len(self._transfer_ends) < len(self._transfers):
+            if self._fills.fill():
+                continue
             # What is behind goes first: then it is known what others take meanwhile.
             order = [
                 (self._array_time, self._compute),
@@ -104,8 +112,11 @@ class UnitThreads:
                 (self._moved_at + _KNOWN_CYCLES, self._transfer),
             ]
             order.sort(key=itemgetter(0))
-            moved = self._fills.fill() or any(step() for _, step in order)
-            assert moved, "the list waits for itself"
+            for _, step in order:
+                if step():
+                    break
+            else:
+                raise AssertionError("the list waits for itself")
         total = math.ceil(max([*self._ends.values(), *self._transfer_ends]))
         found: dict[int, JobCycles] = {}
         before = 0.0
@@ -146,9 +157,7 @@ class UnitThreads:
             return False
         each = work.cycles / max(count, 1)
         waits = isinstance(job, EngineJob) and self._array_group == 0 and bool(job.wait_row_step)
-        taken = line_writes(job, work.writes, self._macs)
-        share = taken / max(work.cycles, 1)
-        shares = array_shares(job, max(work.cycles, 1), taken, self._macs)
+        share, shares = self._shares_of(number)
         first = self._array_time
         done = 0
         while not done or (self._array_row < count and not waits and done * each < _STEP_CYCLES):
@@ -168,6 +177,15 @@ class UnitThreads:
         if self._array_row >= count:
             self._end_group(number, job, work, rows)
         return True
+
+    def _shares_of(self, number: int) -> tuple[float, ArrayShares]:
+        """Return the share of cycles in which a job writes, and what it leaves to the unit."""
+        if number not in self._shares:
+            job, work = self._jobs[number], self._works[number]
+            cycles = max(work.cycles, 1)
+            taken = line_writes(job, work.writes, self._macs)
+            self._shares[number] = taken / cycles, array_shares(job, cycles, taken, self._macs)
+        return self._shares[number]
 
     def _begin_group(self, number: int, job: AnyJob, work: Work, rows: UnitRows) -> bool:
         """Go to the first operation of a group; False if it is not known when that is."""

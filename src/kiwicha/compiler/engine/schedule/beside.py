@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kiwicha.compiler.engine.ir.plan import Beside, Compute, Event, Job, Transfer
 from kiwicha.compiler.engine.ir.window import padded
@@ -65,8 +65,10 @@ def beside(
     """
     found: list[Event] = []
     placed: list[tuple[Compute, Job]] = []
+    on_unit: set[int] = set()
     for event in events:
-        place = None if event in without else _place_of(found, event, placed)
+        is_left = not isinstance(event, Compute) or event in without
+        place = None if is_left else _place_of(found, event, placed, on_unit)
         if place is None:
             found.append(event)
             continue
@@ -74,12 +76,13 @@ def beside(
         assert isinstance(event, Compute)
         assert isinstance(before, Job)
         placed.append((event, before))
+        on_unit.add(id(event))
         found.insert(place, event)
     found = _loads_first(found)
     places = {id(event): number for number, event in enumerate(found)}
-    on_unit = {id(job) for job, _ in placed}
     jobs = [item for item in events if isinstance(item, Job)]
-    consumers = [_consumer(jobs, job, on_unit, jobs_after) for job, _ in placed]
+    numbers = {id(job): number for number, job in enumerate(jobs)}
+    consumers = [_consumer(jobs, numbers[id(job)], job, on_unit, jobs_after) for job, _ in placed]
     return found, tuple(
         Beside(
             unit=places[id(job)],
@@ -93,15 +96,15 @@ def beside(
 
 
 def _consumer(
-    jobs: Sequence[Job], event: Compute, on_unit: Collection[int], jobs_after: int
+    jobs: Sequence[Job], place: int, event: Compute, on_unit: Collection[int], jobs_after: int
 ) -> Job | None:
-    """Return the job of the array that waits for one of the unit, with all jobs behind it.
+    """Return the job of the array that waits for that of the unit here, with all jobs behind it.
 
     It is the first one that needs what the unit writes, or takes the place of what it reads. None:
     the end of the list does.
     """
-    place = next(number for number, job in enumerate(jobs) if job is event)
-    array = (job for job in jobs[place + 1 :] if id(job) not in on_unit)
+    behind = (jobs[number] for number in range(place + 1, len(jobs)))
+    array = (job for job in behind if id(job) not in on_unit)
     later = list(itertools.islice(array, jobs_after))
     for job in later:
         if (job.reads | job.writes) & event.writes or job.writes & event.reads:
@@ -110,23 +113,26 @@ def _consumer(
 
 
 def _place_of(
-    found: Sequence[Event], event: Event, placed: Sequence[tuple[Compute, Job]]
+    found: Sequence[Event],
+    event: Compute,
+    placed: Sequence[tuple[Compute, Job]],
+    on_unit: Collection[int],
 ) -> int | None:
     """Return where an event can stand before a job of the array; None if it is not for the unit.
 
     All that the job of the unit before it is beside is in front of that: its weights give room.
     """
-    jobs = [number for number, item in enumerate(found) if isinstance(item, Job)]
+    backwards = range(len(found) - 1, -1, -1)
+    jobs = (number for number in backwards if isinstance(found[number], Job))
     chosen = None
-    for place in reversed(jobs[-_JOBS_BACK:]):
+    for place in itertools.islice(jobs, _JOBS_BACK):
         before = found[place]
         assert isinstance(before, Job)
         if any(before is item for both in placed[-1:] for item in both):
             break
-        if not _may_go(event, before) or _is_kept(found, place, event, placed):
+        if not _may_go(event, before) or _is_kept(found, place, event, on_unit):
             break
         chosen = place
-        assert isinstance(event, Compute)
         if _follows(event, before):
             break
     return chosen
@@ -135,19 +141,25 @@ def _place_of(
 def _is_kept(
     found: Sequence[Event],
     place: int,
-    event: Event,
-    placed: Sequence[tuple[Compute, Job]],
+    event: Compute,
+    on_unit: Collection[int],
 ) -> bool:
     """Whether something behind a place, or what may still run there, needs an event's buffers."""
-    assert isinstance(event, Compute)
     before = found[place]
     touched = event.reads | event.writes
-    on_unit = {id(job) for job, _ in placed}
-    array = [item for item in found[:place] if id(item) not in on_unit]
+    array = _array_backwards(found, place, on_unit)
     return any((item.reads | item.writes) & touched for item in found[place + 1 :]) or any(
         (item.reads | item.writes) & event.writes
         for item in _possibly_running(array, event, before)
     )
+
+
+def _array_backwards(
+    events: Sequence[Event], end: int, on_unit: Collection[int]
+) -> Iterator[Event]:
+    """Yield the events before a place but the jobs of the unit, the last one first."""
+    items = (events[number] for number in range(end - 1, -1, -1))
+    return (item for item in items if id(item) not in on_unit)
 
 
 def kept_buffers(
@@ -167,19 +179,18 @@ def kept_buffers(
         for buffer in event.reads | event.writes:
             first.setdefault(buffer, number)
             last[buffer] = number
-    on_unit = {pair.unit for pair in pairs}
+    places = {id(event): number for number, event in enumerate(events)}
+    on_unit = {id(events[pair.unit]) for pair in pairs}
     for pair in pairs:
         end = len(events) - 1 if pair.consumer is None else pair.consumer
         for buffer in events[pair.unit].reads | events[pair.unit].writes:
             last[buffer] = max(last[buffer], end)
         job, followed = events[pair.unit], events[pair.before]
         assert isinstance(job, Compute)
-        array = [event for number, event in enumerate(events[: pair.unit]) if number not in on_unit]
+        array = _array_backwards(events, pair.unit, on_unit)
         for running in _possibly_running(array, job, followed):
-            number = next(number for number, event in enumerate(events) if event is running)
             for buffer in job.writes:
-                first[buffer] = min(first[buffer], number)
-    places = {id(event): number for number, event in enumerate(events)}
+                first[buffer] = min(first[buffer], places[id(running)])
     return [
         dataclasses.replace(
             buffer,
@@ -211,17 +222,17 @@ def _lets_pass(before: Event, load: Transfer) -> bool:
     return isinstance(before, Transfer) and before.is_store and before.tensor != load.tensor
 
 
-def _possibly_running(array: Sequence[Event], job: Compute, before: Event) -> list[Job]:
+def _possibly_running(array: Iterable[Event], job: Compute, before: Event) -> list[Job]:
     """Return jobs of the array that may run when one of the unit begins, the last one first.
 
-    They are those before the one that it follows, as long as each has a row at least, up to the
-    first that writes what it reads.
+    Events come backwards. Such jobs are those before the one that it follows, as long as each has a
+    row at least, up to the first that writes what it reads.
     """
     if not isinstance(before, Compute) or not _follows(job, before):
         return []
     rows_before = before.first_output_row - job.first_input_row
     found: list[Job] = []
-    for event in reversed(array):
+    for event in array:
         if len(found) >= rows_before - 1:
             break
         if isinstance(event, Job):

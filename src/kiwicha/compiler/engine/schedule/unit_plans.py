@@ -139,7 +139,8 @@ def _fitted(
             without |= {events[pair.unit] for pair in early}
             continue
         # Jobs around which there is no room stay on the array, or that around which is least.
-        live = {pair.unit: _live_bytes(buffers, pair) for pair in pairs}
+        now = _live_bytes(buffers, len(events))
+        live = {pair.unit: max(now[n] for n in _beside(pair)) for pair in pairs}
         limit = min(max(live.values()), capacity + 1)
         for pair in pairs:
             if live[pair.unit] < limit:
@@ -160,10 +161,15 @@ def _made(plan: Plan, config: Config) -> EngineList | None:
     return made if has_few_rows(plan, made.jobs) else None
 
 
-def _live_bytes(buffers: Sequence[Buffer], pair: Beside) -> int:
-    """Return the bytes that are needed while a job of the unit and those beside it work."""
-    last = pair.before if pair.consumer is None else pair.consumer
-    return max(
-        sum(buffer.aligned_bytes for buffer in buffers if buffer.first <= now <= buffer.last)
-        for now in (pair.unit, pair.before, last)
-    )
+def _live_bytes(buffers: Sequence[Buffer], count: int) -> list[int]:
+    """Return the bytes that are needed at each of so many events."""
+    changes = [0] * (count + 1)
+    for buffer in buffers:
+        changes[buffer.first] += buffer.aligned_bytes
+        changes[buffer.last + 1] -= buffer.aligned_bytes
+    return list(itertools.accumulate(changes[:-1]))
+
+
+def _beside(pair: Beside) -> tuple[int, int, int]:
+    """Return the events of a job of the unit, and of those beside it."""
+    return pair.unit, pair.before, pair.before if pair.consumer is None else pair.consumer

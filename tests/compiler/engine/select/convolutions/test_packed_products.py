@@ -113,9 +113,22 @@ def test_deep_words_fit_the_weight_buffer(rows: int, is_packed: bool) -> None:
 
 
 @pytest.mark.parametrize("weight", [-128, 128])
-def test_is_not_packed_with_a_weight_that_is_too_large(weight: int) -> None:
+@pytest.mark.parametrize(("channel", "is_packed"), [(3, True), (11, False)])
+def test_only_first_channels_have_a_weight_of_nine_bits(
+    weight: int, channel: int, is_packed: bool
+) -> None:
     given = around(8, 16)
-    given.weights[3, 1, 2, 5] = weight
+    given.weights[:] //= 2
+    given.weights[channel, 1, 2, 5] = weight
+    assert (packed_if_faster(given, PACKED) is not given) is is_packed
+
+
+def test_is_not_packed_with_too_many_large_weights() -> None:
+    given = around(8, 16)
+    given.weights[3, 1, 2, :7] = 128
+    given.weights[3, 0, 0, 0] = 127
+    assert packed_if_faster(given, PACKED) is not given
+    given.weights[3, 2, 2, 1] = -128
     assert packed_if_faster(given, PACKED) is given
 
 

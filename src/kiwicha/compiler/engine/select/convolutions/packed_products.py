@@ -2,8 +2,6 @@
 
 import dataclasses
 
-import numpy as np
-
 from kiwicha.compiler.engine.codegen.streams import (
     group_channels,
     group_count,
@@ -19,11 +17,11 @@ from kiwicha.contract.engine import (
     DEEP_GROUP_WORDS,
     DEEP_MACS,
     LINE_BYTES,
-    PACKED_WEIGHT_LIMIT,
     has_packed,
     input_lanes_of,
     outputs_of,
 )
+from kiwicha.program.packed_weights import are_packable
 
 __all__ = ["packed_if_faster"]
 
@@ -40,7 +38,7 @@ def packed_if_faster(operation: JobOperation, config: Config) -> JobOperation:
     """
     if not has_packed(config.engine_macs) or not isinstance(operation, Convolution):
         return operation
-    if (np.abs(operation.weights) > PACKED_WEIGHT_LIMIT).any():
+    if not are_packable(operation.flat_weights):
         return operation
     packed = dataclasses.replace(operation, is_packed=True)
     if config.engine_macs == DEEP_MACS and _most_words(packed, DEEP_MACS) > DEEP_GROUP_WORDS:
