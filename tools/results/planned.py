@@ -12,7 +12,16 @@ from kiwicha.zoo import models as zoo
 from tools.results.kinds import BENCH
 from tools.results.result import Kind, Result
 
-__all__ = ["BOARDS", "DEPTHWISE", "GALLERY", "PREDICTIONS", "PUBLIC", "planned"]
+__all__ = [
+    "BOARDS",
+    "DEPTHWISE",
+    "FRONTEND",
+    "GALLERY",
+    "PREDICTIONS",
+    "PUBLIC",
+    "STREAMING",
+    "planned",
+]
 
 GALLERY = "docs/results/bench/gallery.json"
 """Runs of the gallery, which only the page of results shows one by one."""
@@ -31,6 +40,13 @@ _PUBLIC_MODELS = (
     *("resnet_large", "str_ww"),
 )
 _ENGINES = ("64", "128")
+STREAMING = "docs/results/bench/streaming.json"
+"""Runs of public models that keep states, or have recurrent layers."""
+_STREAMING_MODELS = ("okay_nabu", "keyword_scrambled", "mnist_lstm")
+FRONTEND = "docs/results/bench/frontend.json"
+"""Runs of the public frontend, all of which is on the CPU."""
+_FRONTENDS = ("audio_preprocessor",)
+_WITHOUT_ENGINE = "simd"
 DEPTHWISE = "docs/results/bench/depthwise.json"
 """Runs beside the depthwise unit."""
 _DEPTHWISE_MODELS = (
@@ -69,6 +85,14 @@ def planned(project: Path) -> list[Result]:
     wanted = {GALLERY: [catalogue.find(name).name for name in _GALLERY_MODELS]}
     wanted[PUBLIC] = [zoo.find(name).name for name in _PUBLIC_MODELS]
     runs = {path: _runs(names) for path, names in wanted.items()}
+    runs[STREAMING] = [
+        {"model": zoo.find(name).name, "config": config}
+        for name in _STREAMING_MODELS
+        for config in _ENGINES
+    ]
+    runs[FRONTEND] = [
+        {"model": zoo.find(name).name, "config": _WITHOUT_ENGINE} for name in _FRONTENDS
+    ]
     runs[PREDICTIONS] = [{"model": name, "config": _USUAL} for name in _SMALL_MODELS]
     runs[DEPTHWISE] = [
         {"model": name, "config": f"{macs}-depthwise"}
