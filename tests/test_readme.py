@@ -29,6 +29,7 @@ def commands(text: str) -> list[str]:
     return [line for block in blocks for line in block.splitlines() if line]
 
 
+RECORDING = "yes_1000ms.wav"
 QUICK_START = commands(README.partition("## Quick start")[2].partition("\n## ")[0])
 OURS = [line for line in QUICK_START if line.startswith("kiwicha ")]
 MARKS = {
@@ -95,9 +96,11 @@ def test_a_command_of_the_quick_start_runs(
     kiwicha: Command, monkeypatch: pytest.MonkeyPatch, folder: Path, line: str
 ) -> None:
     words = shlex.split(line)[1:]
-    for name in {"person_detect", "kws"} & set(words):
+    for name in {"person_detect", "kws", "micro_speech"} & set(words):
         path = requirements.find_in_models(zoo.find(name).file)
         monkeypatch.setenv("KIWICHA_MODELS", str(path.parent))
+    if RECORDING in words:
+        shutil.copy(requirements.find_in_models(f"inputs/{RECORDING}"), folder / RECORDING)
     monkeypatch.chdir(folder)
     if words[0] == "report":
         # Another worker may run the bench that the README has before it.
@@ -105,6 +108,9 @@ def test_a_command_of_the_quick_start_runs(
     code, out, err = kiwicha(*words)
     assert code == 0, err
     assert out + err
+    if words[0] == "listen":
+        (shown,) = re.findall(r"^```text\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+        assert out == shown
 
 
 def test_pictures_of_the_readme_exist() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from kiwicha.sound.frontend import RATE_HZ
 from tests.support.commands.command_line import Command
+from tests.support.requirements import find_in_models
 
 NABU = "microwakeword_okay_nabu_v2"
 
@@ -71,7 +72,24 @@ def test_options_that_do_not_fit(kiwicha: Command, arguments: tuple[str, ...], t
     assert text in error
 
 
+@pytest.mark.parametrize(("word", "seconds"), [("yes", "0.81"), ("no", "0.91")])
+def test_a_window_that_moves_on(
+    kiwicha: Command,
+    zoo_model: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    word: str,
+    seconds: str,
+) -> None:
+    monkeypatch.setenv("KIWICHA_MODELS", str(zoo_model("micro_speech_quantized").parent))
+    recording = find_in_models(f"inputs/{word}_1000ms.wav")
+    code, out, _ = kiwicha("listen", "micro_speech", "--input", str(recording))
+    assert code == 0
+    first, sound, _ = out.splitlines()
+    assert first.startswith(f"{word} at {seconds} s (mean probability 0.9")
+    assert sound == "1.00 s of sound: 49 frames, 9 inferences of micro_speech"
+
+
 def test_a_model_that_hears_no_stream_is_refused(kiwicha: Command, recording: Path) -> None:
     code, _, error = kiwicha("listen", "demo", "--input", str(recording))
     assert code == 2
-    assert "must be int8 frames of 40 features" in error
+    assert "demo must keep what it has heard from one inference to the next" in error

@@ -57,7 +57,14 @@ def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
 
 def test_the_mean_of_the_newest_counts_and_then_a_pause() -> None:
     detector = Detector(Manifest("word", cutoff=0.6, count=2), period_ms=500)
-    heard = [detector.hear(value) for value in (1.0, 0.2, 0.2, 1.0, 1.0, 1.0, 1.0)]
+    heard = [detector.hear([value]) for value in (1.0, 0.2, 0.2, 1.0, 1.0, 1.0, 1.0)]
     # 0.6 is not above the cutoff; behind a wake word two probabilities are a second.
-    assert heard == [None, None, None, None, 1.0, None, None]
-    assert detector.hear(0.9) == pytest.approx(0.95)
+    assert heard == [None, None, None, None, (0, 1.0), None, None]
+    assert detector.hear([0.9]) == (0, pytest.approx(0.95))
+
+
+def test_of_several_words_the_likeliest_is_heard_and_then_none() -> None:
+    detector = Detector(Manifest("word", cutoff=0.6, count=2), period_ms=500, words=3)
+    assert detector.hear([1.0, 0.0, 0.9]) is None
+    assert detector.hear([0.3, 0.0, 0.9]) == (2, pytest.approx(0.9))
+    assert detector.hear([1.0, 0.0, 0.0]) is None

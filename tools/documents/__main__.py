@@ -2,7 +2,7 @@
 
 ======================  ===========================================================================
 ``README.md``           Between two markers: a table of cycles and one of resources
-``docs/results.md``     Every run, what weights take, and what sweeps compared
+``docs/results.md``     Every run, what weights take, inferences in a row, and sweeps
 ``docs/vela.md``        The runs that ``kiwicha bench --compare vela`` measured
 ``docs/boards.md``      A section for each file of ``docs/results/boards``
 ``docs/bring-up.md``    Between two markers: a row for each file of ``docs/results/bringup``
@@ -42,6 +42,7 @@ from tools.documents.result_tables import (
     unit_table,
     vela_page,
 )
+from tools.documents.soak_section import soak_section
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
 from tools.documents.timing_tables import timing_tables
@@ -127,7 +128,9 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     engine = (project / _ENGINE).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
-        _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
+        _RESULTS_PAGE: results_page(runs, weights, line)
+        + soak_section(measured("soak"), line)
+        + sweep_section(measured("sweep"), line),
         _DEPTHWISE: replaced(units, unit_table(runs, line)),
         _ENGINE: replaced(engine, blocks_table(runs, line)),
         _SCHEMA: _text(json_schema()),

@@ -34,6 +34,7 @@ __all__ = [
     "board_command",
     "bring_up_command",
     "compile_command",
+    "soak_command",
     "sweep_command",
     "timing_command",
 ]
@@ -100,6 +101,12 @@ def compile_command(path: str, compilation: Mapping[str, Any]) -> str:
 def sweep_command(path: str, _: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``sweep``."""
     return f"python -m tools.reference_sweep --json {path}"
+
+
+def soak_command(path: str, outcome: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``soak``."""
+    words = f"{outcome['model']} --config {outcome['config']}"
+    return f"python -m tools.soak {words} --inferences {outcome['inferences']} --json {path}"
 
 
 def _run_name(run: Mapping[str, Any]) -> str:
@@ -171,6 +178,10 @@ def _weights_present(compilation: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: {"program": cache.digest([_compiled(compilation).to_bytes()])}}
 
 
+def _soak_present(outcome: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: run_fingerprint(_compiled(outcome))}
+
+
 def _sweep_present(_: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: reference_sweep.fingerprint()}
 
@@ -198,6 +209,7 @@ KINDS = (
         lambda report: report["build"]["build_seconds"],
     ),
     Kind("timing", timing_command, _recorded, _timing_present, lambda one: one["seconds"]),
+    Kind("soak", soak_command, _recorded, _soak_present, lambda outcome: outcome["seconds"]),
     Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),
     Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
 )

@@ -13,7 +13,8 @@ from kiwicha.zoo import models as zoo
 from tools.results.kinds import BENCH, KINDS
 from tools.results.result import FOLDER, Kind, Result
 
-__all__ = ["BLOCKS", "BOARDS", "DEPTHWISE", "GALLERY", "LARGE", "PREDICTIONS", "PUBLIC", "planned"]
+__all__ = ["BLOCKS", "BOARDS", "DEPTHWISE", "FRONTEND", "GALLERY", "LARGE", "PREDICTIONS"]
+__all__ += ["PUBLIC", "STREAMING", "planned"]
 
 GALLERY = "docs/results/bench/gallery.json"
 """Runs of the gallery, which only the page of results shows one by one."""
@@ -32,6 +33,13 @@ _PUBLIC_MODELS = (
     *("resnet_large", "str_ww"),
 )
 _ENGINES = ("64", "128")
+STREAMING = "docs/results/bench/streaming.json"
+"""Runs of public models that keep states, or have recurrent layers."""
+_STREAMING_MODELS = ("okay_nabu", "keyword_scrambled", "mnist_lstm")
+FRONTEND = "docs/results/bench/frontend.json"
+"""Runs of the public frontend, all of which is on the CPU."""
+_FRONTENDS = ("audio_preprocessor",)
+_WITHOUT_ENGINE = "simd"
 DEPTHWISE = "docs/results/bench/depthwise.json"
 """Runs beside the depthwise unit."""
 _DEPTHWISE_MODELS = (
@@ -87,6 +95,8 @@ def planned(project: Path) -> list[Result]:
     wanted = {GALLERY: [catalogue.find(name).name for name in _GALLERY_MODELS]}
     wanted[PUBLIC] = [zoo.find(name).name for name in _PUBLIC_MODELS]
     runs = {path: _runs(names) for path, names in wanted.items()}
+    runs[STREAMING] = _each(_STREAMING_MODELS, _ENGINES)
+    runs[FRONTEND] = _each(_FRONTENDS, (_WITHOUT_ENGINE,))
     runs[PREDICTIONS] = [{"model": name, "config": _USUAL} for name in _SMALL_MODELS]
     runs[DEPTHWISE] = _each(_DEPTHWISE_MODELS, _UNITS)
     runs |= {path: _runs_with(board) for board, path in BOARDS.items()}

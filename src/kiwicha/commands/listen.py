@@ -1,4 +1,4 @@
-"""``kiwicha listen``: wake words in a recording, or from a microphone."""
+"""``kiwicha listen``: words in a recording, or from a microphone."""
 
 import contextlib
 import enum
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kiwicha.commands.execution import Workload
     from kiwicha.contract.configs import Config
     from kiwicha.program.image import Program
-    from kiwicha.sound.listening import Heard
+    from kiwicha.sound.listening import Heard, Hearing
     from kiwicha.sound.wake_words import Manifest
 
 __all__ = ["listen"]
@@ -39,7 +39,7 @@ class Listening(enum.StrEnum):
 def listen(
     model: Annotated[
         str,
-        typer.Argument(help="A model for streams, or the .json of microWakeWord beside it."),
+        typer.Argument(help="A model that hears words, or the .json of microWakeWord beside it."),
     ],
     recording: Annotated[
         Path | None,
@@ -54,7 +54,7 @@ def listen(
     ] = Listening.NATIVE,
     config: ConfigName = "64",
 ) -> None:
-    """Hear wake words in sound, and print when, and what share of real time that takes."""
+    """Hear words in sound, and print when, and what share of real time that takes."""
     from kiwicha.commands import console, execution
     from kiwicha.sound import listening, recordings, wake_words
     from kiwicha.sound.frontend import RATE_HZ, frames
@@ -67,14 +67,15 @@ def listen(
             "--microphone must be given with --target native or reference: a "
             "simulation is slower than sound"
         )
-    manifest = wake_words.Manifest(Path(model).stem)
+    manifest = None
     if model.endswith(_MANIFEST):
         manifest = wake_words.read_manifest(Path(model))
         model = str(manifest.model)
     samples = None if recording is None else recordings.read_recording(recording)
     workload = execution.prepare(model, config)
-    parts = _Parts(workload, _frontend(config), manifest)
-    count = parts.count
+    manifest = manifest or _usual_manifest(workload)
+    hearing = listening.hearing_of(workload.program, workload.model, workload.labels, manifest)
+    parts = _Parts(workload, _frontend(config), manifest, hearing)
     out = console.stdout()
     with console.display() as show:
         if samples is None:
@@ -84,9 +85,9 @@ def listen(
                 _follow(parts, target, listening.overlapping(blocks), show.line)
             return
         found = frames(samples, listening.step_samples(manifest))
-        if len(found) < count:
+        if len(found) < hearing.hop:
             raise UsageError(
-                f"recording must have {count} frames or more, not {len(found)} ({recording})"
+                f"recording must have {hearing.hop} frames or more, not {len(found)} ({recording})"
             )
         lines: list[str] = []
         cycles = None
@@ -99,7 +100,7 @@ def listen(
         out.print(line)
     out.print(
         f"{len(samples) / RATE_HZ:.2f} s of sound: {len(found)} frames, "
-        f"{len(found) // count} inferences of {workload.model}"
+        f"{len(found) // hearing.hop} inferences of {workload.model}"
     )
     out.print(_costs(parts, cycles))
 
@@ -111,13 +112,23 @@ class _Parts:
     workload: "Workload"
     frontend: "Program"
     manifest: "Manifest"
+    hearing: "Hearing"
 
-    @property
-    def count(self) -> int:
-        """Frames that the model takes at a time."""
-        from kiwicha.sound.listening import frames_of
 
-        return frames_of(self.workload.program, self.workload.model)
+def _usual_manifest(workload: "Workload") -> "Manifest":
+    """Return what counts without a manifest."""
+    from kiwicha.sound.wake_words import WINDOW_COUNT, WINDOW_CUTOFF, Manifest
+    from kiwicha.zoo.models import frame_step_ms
+
+    if workload.program.states:
+        return Manifest(workload.model)
+    step_ms = frame_step_ms(workload.path)
+    if not step_ms:
+        raise UsageError(
+            f"{workload.model} must keep what it has heard from one inference to the next, have a "
+            "manifest, or be a public model whose frontend is known"
+        )
+    return Manifest(workload.model, None, WINDOW_CUTOFF, WINDOW_COUNT, step_ms)
 
 
 def _frontend(config: "str | Config") -> "Program":
@@ -133,35 +144,32 @@ def _follow(
     found: "Iterator[NDArray[np.int16]]",
     say: Callable[[str], None],
 ) -> None:
-    """Say which wake words frames hold, as they come."""
+    """Say which words frames hold, as they come."""
     import numpy as np
 
     from kiwicha.compiler import compile_model
     from kiwicha.firmware.native_library import NATIVE_CONFIG
     from kiwicha.interpreter.executors import executor_of
-    from kiwicha.sound.listening import Listener, probability
+    from kiwicha.sound.listening import Listener, Windows
 
     frontend, program = parts.frontend, parts.workload.program
     if target is Listening.NATIVE:
         frontend = _frontend(NATIVE_CONFIG)
         program = compile_model(parts.workload.path, NATIVE_CONFIG)
     hear, think = (executor_of(target.value, item, 1) for item in (frontend, program))
-    listener = Listener(parts.manifest, parts.count)
-    kept: list[NDArray[np.int8]] = []
+    listener, windows = Listener(program, parts.hearing, parts.manifest), Windows(parts.hearing)
     shape = program.inputs[0].shape
     for frame in found:
         ((features,),) = hear.run([[frame]])
-        kept.append(features.reshape(-1))
-        if len(kept) < parts.count:
-            continue
-        ((answer,),) = think.run([[np.concatenate(kept).reshape(shape)]])
-        kept.clear()
-        _say(parts, listener.hear(probability(program, answer.tobytes())), say)
+        raw = windows.add(features.tobytes())
+        if raw is not None:
+            ((answer,),) = think.run([[np.frombuffer(raw, np.int8).reshape(shape)]])
+            _say(listener.hear(answer.tobytes()), say)
 
 
-def _say(parts: _Parts, heard: "Heard | None", say: Callable[[str], None]) -> None:
+def _say(heard: "Heard | None", say: Callable[[str], None]) -> None:
     if heard is not None:
-        say(f"{parts.manifest.name} at {heard.seconds:.2f} s (mean probability {heard.mean:.3f})")
+        say(f"{heard.word} at {heard.seconds:.2f} s (mean probability {heard.mean:.3f})")
 
 
 def _simulate(
@@ -170,10 +178,10 @@ def _simulate(
     say: Callable[[str], None],
     show: "Display",
 ) -> tuple[float, float]:
-    """Say which wake words frames hold; return the mean cycles of a frame and of an inference."""
+    """Say which words frames hold; return the mean cycles of a frame and of an inference."""
     from kiwicha.sim.reference.executor import Session
     from kiwicha.sim.verilator.program_run import run_sequence
-    from kiwicha.sound.listening import Listener, probability
+    from kiwicha.sound.listening import Listener, Windows
 
     def simulated(
         program: "Program", sets: Sequence[Sequence[bytes]], what: str
@@ -193,14 +201,13 @@ def _simulate(
                 raise SimulationError(f"{what} {number} differs from the reference executor")
         return answers, sum(result.cycles) / len(sets)
 
-    program, count = parts.workload.program, parts.count
+    program, windows = parts.workload.program, Windows(parts.hearing)
     features, frame_cycles = simulated(parts.frontend, [[f.tobytes()] for f in found], "frame")
-    whole = len(features) // count * count
-    sets = [[b"".join(features[k : k + count])] for k in range(0, whole, count)]
+    sets = [[raw] for raw in map(windows.add, features) if raw is not None]
     answers, cycles = simulated(program, sets, "inference")
-    listener = Listener(parts.manifest, count)
+    listener = Listener(program, parts.hearing, parts.manifest)
     for answer in answers:
-        _say(parts, listener.hear(probability(program, answer)), say)
+        _say(listener.hear(answer), say)
     return frame_cycles, cycles
 
 
@@ -217,7 +224,7 @@ def _costs(parts: _Parts, measured: tuple[float, float] | None) -> str:
         frame, inference = (float(sum(predict_layers(program))) for program in programs)
         kind, cycles = "predicted", (frame, inference)
     frames = 1000 / manifest.step_ms
-    frontend, model = cycles[0] * frames, cycles[1] * frames / parts.count
+    frontend, model = cycles[0] * frames, cycles[1] * frames / parts.hearing.hop
     clock_hz = config.memory.clock_hz
     return (
         f"{frontend + model:,.0f} cycles per second of sound on {config.name}, {kind}: frontend "

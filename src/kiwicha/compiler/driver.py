@@ -16,6 +16,7 @@ from kiwicha.compiler.engine.codegen.generate import Generator
 from kiwicha.compiler.engine.codegen.parameter_sharing import share_parameters
 from kiwicha.compiler.engine.codegen.residency import keep_weights_of_one
 from kiwicha.compiler.engine.codegen.weight_coding import code_weights
+from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.plan import Plan
@@ -28,7 +29,7 @@ from kiwicha.compiler.engine.select.moves.shapes import shape_moves
 from kiwicha.compiler.engine.select.partition import padding_troubles, partition
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.engine.select.small_lists import small_list_troubles
-from kiwicha.compiler.lower.lower import COPIED_RING_BYTES, lower
+from kiwicha.compiler.lower.lower import COPIED_BYTES, lower
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.onnx.formats import read
@@ -224,31 +225,74 @@ def compile_stages(
         else:
             graph, detection = detach_detector(folded)
             check(graph)
-        # The network.
-        least_ring_bytes = COPIED_RING_BYTES if target.engine_macs else 0
-        network = merge_pair_functions(lower(graph, least_ring_bytes=least_ring_bytes))
-        network = merge_byte_functions(network)
-        lowered = merge_byte_functions(cancel_transpositions(network))
-        network = lowered
-        if target.engine_macs and eliminate:
-            network = eliminate_dead_channels(network)
-        if has_packed(target.engine_macs):
-            network = order_for_packing(network)
-        if target.engine_macs:
-            network = transpose_in_two_passes(network, target.scratchpad_bytes)
-        # The engine's part.
-        engine = plan_engine(network, target, has_tables=has_tables)
-        shared = [share_parameters(item, target.engine_macs) for item in engine.lists]
-        lists = keep_weights_of_one(
-            [code_weights(item, target, goal) for item in shared], shared, target
-        )
-        # The CPU's part.
-        on_engine = {position for item in lists for position in item.region.positions}
-        kernel_calls = choose_kernels(network, target, on_engine)
-        # The Program.
-        calls = overlap(network, in_order(kernel_calls, lists, target))
-        memory = allocate(network, calls, double_buffer=double_buffer)
-        program = emit(network, calls, memory, target)
+        compilations = [
+            _compilation(
+                (file, folded, graph, detection),
+                network,
+                target,
+                goal,
+                eliminate=eliminate,
+                has_tables=has_tables,
+                double_buffer=double_buffer,
+            )
+            for network in _lowered(graph, target)
+        ]
+    # What shares more memory comes first.
+    return min(compilations, key=_predicted_cycles)
+
+
+def _lowered(graph: Graph, target: Config) -> list[Network]:
+    """Return the forms of a network: for an engine one without short tensors in others, too.
+
+    Where one tensor becomes part of another, a list ends; but copies take time as well.
+    """
+    if not target.engine_macs:
+        return [lower(graph)]
+    least = COPIED_BYTES
+    shared = lower(graph, least_ring_bytes=least)
+    copied = lower(graph, least_ring_bytes=least, least_part_bytes=least)
+    return [shared] if copied.parts == shared.parts else [shared, copied]
+
+
+def _predicted_cycles(compilation: Compilation) -> int:
+    program = compilation.program
+    return predict_program(program)[0] if compilation.config.engine_macs else 0
+
+
+def _compilation(
+    model: tuple[Graph, Graph, Graph, Detection | None],
+    network: Network,
+    target: Config,
+    goal: Goal,
+    *,
+    eliminate: bool,
+    has_tables: bool,
+    double_buffer: bool,
+) -> Compilation:
+    """Return what the stages behind `lower` gave, and those before: see `Compilation`."""
+    # The network.
+    network = merge_byte_functions(merge_pair_functions(network))
+    network = lowered = merge_byte_functions(cancel_transpositions(network))
+    if target.engine_macs and eliminate:
+        network = eliminate_dead_channels(network)
+    if has_packed(target.engine_macs):
+        network = order_for_packing(network)
+    if target.engine_macs:
+        network = transpose_in_two_passes(network, target.scratchpad_bytes)
+    # The engine's part.
+    engine = plan_engine(network, target, has_tables=has_tables)
+    shared = [share_parameters(item, target.engine_macs) for item in engine.lists]
+    lists = keep_weights_of_one(
+        [code_weights(item, target, goal) for item in shared], shared, target
+    )
+    # The CPU's part.
+    on_engine = {position for item in lists for position in item.region.positions}
+    kernel_calls = choose_kernels(network, target, on_engine)
+    # The Program.
+    calls = overlap(network, in_order(kernel_calls, lists, target))
+    memory = allocate(network, calls, double_buffer=double_buffer)
+    program = emit(network, calls, memory, target)
+    file, folded, graph, detection = model
     return Compilation(
         config=target,
         file=file,

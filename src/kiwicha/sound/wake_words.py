@@ -2,16 +2,19 @@
 
 import json
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kiwicha.errors import UsageError, reason
 
-__all__ = ["Detector", "Manifest", "read_manifest"]
+__all__ = ["WINDOW_COUNT", "WINDOW_CUTOFF", "Detector", "Manifest", "read_manifest"]
 
 _PAUSE_MS = 1000
-"""After a wake word nothing counts for so long: it would be found again."""
+"""After a word nothing counts for so long: it would be found again."""
+WINDOW_CUTOFF, WINDOW_COUNT = 0.8, 3
+"""What counts of a model without a manifest that sees a window of sound each time."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def _count(micro: dict[str, Any], key: str, path: Path) -> int:
 
 
 class Detector:
-    """Says when the mean of the newest probabilities is above the cutoff.
+    """Says when the mean of the newest probabilities of a word is above the cutoff.
 
     Parameters
     ----------
@@ -98,22 +101,25 @@ class Detector:
         What counts.
     period_ms : int
         From one probability to the next.
+    words : int
+        How many there are.
     """
 
-    def __init__(self, manifest: Manifest, period_ms: int) -> None:
+    def __init__(self, manifest: Manifest, period_ms: int, words: int = 1) -> None:
         self._cutoff = manifest.cutoff
-        self._newest = deque([0.0] * manifest.count, manifest.count)
+        self._newest = deque([(0.0,) * words] * manifest.count, manifest.count)
         self._pause = -(-_PAUSE_MS // period_ms)
         self._waiting = 0
 
-    def hear(self, probability: float) -> float | None:
-        """Return the mean probability if a wake word ends here; None if not."""
-        self._newest.append(probability)
+    def hear(self, probabilities: Sequence[float]) -> tuple[int, float] | None:
+        """Return the number of the word that ends here and its mean probability; None if none."""
+        self._newest.append(tuple(probabilities))
         if self._waiting:
             self._waiting -= 1
             return None
-        mean = sum(self._newest) / len(self._newest)
+        means = [sum(values) / len(values) for values in zip(*self._newest, strict=True)]
+        mean = max(means)
         if mean <= self._cutoff:
             return None
         self._waiting = self._pause
-        return mean
+        return means.index(mean), mean

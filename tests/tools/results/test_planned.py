@@ -12,10 +12,12 @@ from tools.results.planned import (
     BLOCKS,
     BOARDS,
     DEPTHWISE,
+    FRONTEND,
     GALLERY,
     LARGE,
     PREDICTIONS,
     PUBLIC,
+    STREAMING,
     planned,
 )
 
@@ -49,7 +51,7 @@ def test_models_are_measured_with_the_memory_of_each_board(tmp_path: Path) -> No
 
 
 def test_units_are_measured_beside_each_array_that_can_have_one(tmp_path: Path) -> None:
-    result = planned(tmp_path)[3]
+    result = planned(tmp_path)[5]
     assert (result.name, result.path) == ("bench/depthwise", DEPTHWISE)
     models = " ".join(dict.fromkeys(run["model"] for run in result.contents))
     assert {"person_detect", "mnv2"} <= set(models.split())
@@ -83,15 +85,26 @@ def test_configurations_with_more_are_synthesised_for_a_larger_part(tmp_path: Pa
         assert commands[f"timing/{config}"] == f"kiwicha timing {words} --json {path}"
 
 
+def test_models_with_memory_are_measured_on_both_engines_and_the_frontend_without(
+    tmp_path: Path,
+) -> None:
+    streaming, frontend = planned(tmp_path)[2:4]
+    assert streaming.command == (
+        f"kiwicha bench okay_nabu keyword_scrambled mnist_lstm --config 64,128 --json {STREAMING}"
+    )
+    assert frontend.command == (f"kiwicha bench audio_preprocessor --config simd --json {FRONTEND}")
+
+
 _SYNTHESES = [
     *(f"docs/results/area/{config}.json" for config in ("64-depthwise", "64-blocks")),
     "docs/results/boards/arty_a7_100-256.json",
 ]
 
 
-@pytest.mark.parametrize(
-    "there", [GALLERY, PUBLIC, PREDICTIONS, DEPTHWISE, LARGE, BLOCKS, *BOARDS.values(), *_SYNTHESES]
-)
+_RUNS = [GALLERY, PUBLIC, STREAMING, FRONTEND, PREDICTIONS, DEPTHWISE, LARGE, BLOCKS]
+
+
+@pytest.mark.parametrize("there", [*_RUNS, *BOARDS.values(), *_SYNTHESES])
 def test_what_is_there_is_not_planned(there: str, tmp_path: Path) -> None:
     before = [result.path for result in planned(tmp_path)]
     path = tmp_path / there

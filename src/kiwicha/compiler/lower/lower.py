@@ -60,10 +60,10 @@ from kiwicha.compiler.tflite.variables import with_states, writers_last
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.detection.boxes import DETECTION_NAME
 
-__all__ = ["COPIED_RING_BYTES", "lower"]
+__all__ = ["COPIED_BYTES", "lower"]
 
-COPIED_RING_BYTES = 1536
-"""From so many bytes on, a ring buffer costs an engine more to copy than to end its list.
+COPIED_BYTES = 1536
+"""From so many bytes on, a tensor costs an engine more to copy than to end its list.
 
 A list cannot read what it has written into a tensor that lies elsewhere.
 """
@@ -103,15 +103,16 @@ _LOWERINGS: dict[str, Lowering] = {
 _MOVES = Family.MOVE | Family.VARIABLE
 
 
-def lower(graph: Graph, *, least_ring_bytes: int = 0) -> Network:
+def lower(graph: Graph, *, least_ring_bytes: int = 0, least_part_bytes: int = 0) -> Network:
     """Return the lowered model.
 
     Parameters
     ----------
     graph : Graph
         A model that `kiwicha.compiler.check.check.check` accepts.
-    least_ring_bytes : int
-        Smaller ring buffers are copied whole: see `kiwicha.compiler.lower.memory_sharing`.
+    least_ring_bytes, least_part_bytes : int
+        Smaller ring buffers, and other tensors that could lie in another one, are copied: see
+        `kiwicha.compiler.lower.memory_sharing`.
     """
     count = len(graph.operators)
     graph, order = with_flipped_edges(with_signals(with_kept_tensors(with_states(graph))))
@@ -120,7 +121,7 @@ def lower(graph: Graph, *, least_ring_bytes: int = 0) -> Network:
     order = writers_last(graph, order)
     found = folds(graph)
     replaced = replaced_operators(found)
-    sharing = MemorySharing(graph, order, least_ring_bytes)
+    sharing = MemorySharing(graph, order, least_ring_bytes, least_part_bytes)
     layers = []
     for operator in order:
         if operator.index in flips:

@@ -31,12 +31,19 @@ class MemorySharing:
         The model.
     order : sequence of Operator
         Its operators as they are executed.
-    least_ring_bytes : int
-        Smaller ring buffers are copied, and lie in no other tensor.
+    least_ring_bytes, least_part_bytes : int
+        Smaller ring buffers, and other tensors, are copied and lie in no other tensor.
     """
 
-    def __init__(self, graph: Graph, order: Sequence[Operator], least_ring_bytes: int = 0) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        order: Sequence[Operator],
+        least_ring_bytes: int = 0,
+        least_part_bytes: int = 0,
+    ) -> None:
         self._graph = graph
+        self._least_part_bytes = least_part_bytes
         self.aliases: dict[int, int] = {}
         """Tensors with the same bytes as another one, which may be such a tensor, too."""
         self.parts: dict[int, tuple[int, int]] = {}
@@ -118,10 +125,13 @@ class MemorySharing:
             {tensor: self._outermost(tensor, self.parts) for tensor in self.parts}
             | {state.after: self._outermost(state.before, self.parts) for state in self._moved},
         )
+        # That a state is written where it lies is nothing to those who read it before.
+        inside = {part for part in network.parts if part not in self._afters}
+        shared = {*network.parts, *(network.parts[part][0] for part in inside)}
         resolved = []
         for layer in layers:
             outputs = graph.operators[layer.operator].outputs
-            is_shared = any(self._storage(tensor) in network.shared for tensor in outputs)
+            is_shared = any(self._storage(tensor) in shared for tensor in outputs)
             resolved.append(dataclasses.replace(self._resolved(layer), is_shared=is_shared))
         return dataclasses.replace(network, layers=tuple(resolved))
 
@@ -161,6 +171,7 @@ class MemorySharing:
         stored = [self._graph.tensors[self._storage(tensor)] for tensor in (inner, outer)]
         is_free = stored[0].index not in self.parts and first % ALIGNMENT_BYTES == 0
         is_free = is_free and not {inner, outer} & self._apart
+        is_free = is_free and stored[0].stored_bytes >= self._least_part_bytes
         return is_free and not any(tensor.is_constant for tensor in stored)
 
     def _put(self, wanted: Mapping[int, tuple[int, int]]) -> list[int]:

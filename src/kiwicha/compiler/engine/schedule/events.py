@@ -27,6 +27,9 @@ from kiwicha.contract.engine import READ_BYTES
 
 __all__ = ["OrderedEvents"]
 
+_EARLIER_EVENTS = 8
+"""With more, loads take the memory port from the weights of the first jobs."""
+
 
 @dataclass(frozen=True)
 class _Source:
@@ -66,6 +69,7 @@ class OrderedEvents:
         self._builder = Builder()
         self._resident: dict[int, int] = {}
         self._fills: dict[int, int] = {}
+        self._loaded: set[int] = set()
         cascades = [striping.cascade for striping in choice.stripings]
         outside = {tensor for c in cascades for tensor in (*c.inputs, c.output)}
         resident = outside - choice.streamed
@@ -86,6 +90,19 @@ class OrderedEvents:
         """The buffers they need."""
         return self._builder.buffers()
 
+    @property
+    def early_buffers(self) -> list[Buffer]:
+        """The buffers they need if whole tensors may be loaded some events before they are read.
+
+        Else a load waits for the jobs that need what lies in its place before.
+        """
+        return [
+            dataclasses.replace(buffer, first=max(buffer.first - _EARLIER_EVENTS, 0))
+            if number in self._loaded
+            else buffer
+            for number, buffer in enumerate(self.buffers)
+        ]
+
     def _resident_buffer(self, tensor: int) -> int:
         while tensor in self._owners:
             tensor = self._owners[tensor]
@@ -99,6 +116,7 @@ class OrderedEvents:
             is_new = self._region.uses(tensor)[0] >= cascade.first and tensor in self._region.loads
             if is_new and tensor not in self._choice.streamed:
                 address = BufferAddress(self._resident_buffer(tensor))
+                self._loaded.add(address.buffer)
                 size = self._region.tensor_bytes(tensor)
                 self._builder.add(
                     Transfer(

@@ -8,6 +8,7 @@ from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.select.float_edges import without_conversions
+from kiwicha.compiler.engine.select.state_writers import joined_states
 from kiwicha.compiler.lower.network import Network
 
 __all__ = ["padding_troubles", "partition"]
@@ -20,7 +21,9 @@ def partition(
 
     A region ends at a layer of the CPU, where one tensor becomes part of another, or at a cut. What
     is kept for the next inference is written last, in a region of its own: nothing else reads where
-    it goes, and each of these operations reads where the ones before it have not written.
+    it goes, and each of these operations reads where the ones before it have not written. What can
+    be written earlier (`kiwicha.compiler.engine.select.state_writers`) is, at the end of the region
+    that has made what it is cut off.
 
     Parameters
     ----------
@@ -32,16 +35,22 @@ def partition(
         Layers at which a region must begin.
     """
     groups: list[list[Operation]] = [[]]
-    writers = network.state_writers
+    early: dict[int, list[Operation]] = {}
+    writers, joined = network.state_writers, joined_states(network)
+    makers: dict[int, int] = {}
     merged = {position for operation in operations.values() for position in operation.merged}
     for position, layer in enumerate(network.layers):
         if position in cuts or position == min(writers, default=None):
             groups.append([])
         if position in operations:
             steps = operations[position].steps
+            if position not in cuts and joined.get(position) in makers:
+                early.setdefault(makers[joined[position]], []).extend(steps)
+                continue
             if any(_has_other_edge(groups[-1], step) for step in steps):
                 groups.append([])
             groups[-1] += steps
+            makers |= dict.fromkeys((step.output for step in steps), len(groups) - 1)
             moves = [step for step in steps if isinstance(step, MoveOperation)]
             if position in writers:
                 continue
@@ -50,6 +59,8 @@ def partition(
                 groups.append([])
         elif position not in merged and (layer.kernel is not None or layer.is_shared):
             groups.append([])
+    for number, steps in early.items():
+        groups[number] += steps
     regions = [_region(network, members) for members in groups if members]
     for region in regions:
         region.verify()
