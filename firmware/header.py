@@ -23,6 +23,7 @@ from kiwicha.contract.cfu import STATUS_TEXT
 from kiwicha.contract.configs import ALL_CONFIGS, Config
 from kiwicha.contract.engine import ENGINE_ERROR_TEXT
 from kiwicha.contract.layout import FieldType, Ref, Struct
+from kiwicha.contract.program import Kernel
 from kiwicha.kernels.kernel import Declaration
 from kiwicha.kernels.registry import KERNEL_PARAMS, kernels_of
 
@@ -125,6 +126,10 @@ def _kernels(config: Config, linked: Sequence[Declaration]) -> Iterator[str]:
         ]
         yield " \\\n".join([f"#define KIWICHA_{name}(X)", *rows])
         yield ""
+    has_computed = any(item.kernel is Kernel.COMPUTED_LIST for item in linked)
+    yield _comment("Whether this firmware starts lists that lie in the arena.")
+    yield f"#define KIWICHA_HAS_COMPUTED_LISTS {int(has_computed)}"
+    yield ""
     yield _comment("X(kernel, parameters, table) for every table of theirs.")
     rows = [
         f"    X({x.kernel.name}, {snake_case(x.params.__name__)}, {table})"

@@ -52,11 +52,10 @@ static void note_weights(enum kiwicha_status status)
 #define note_weights(status) (void)(status)
 #endif
 
-/** The engine itself checks what its list says. */
-KIWICHA_SMALL enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory,
-                                                       const void *params)
+/* The engine itself checks what its list says. */
+KIWICHA_SMALL static inline __attribute__((always_inline)) struct kiwicha_check
+check_call(const struct kiwicha_memory *memory, const struct kiwicha_engine_call *p)
 {
-    const struct kiwicha_engine_call *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
     const uint64_t list_bytes =
         (uint64_t)p->job_count * sizeof(struct kiwicha_engine_job) +
@@ -72,7 +71,42 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memo
     kiwicha_require(&check, p->goes_on <= 1);
     kiwicha_require(&check, (p->image.offset & KIWICHA_REF_CONSTANT_BIT) != 0);
     kiwicha_require_source(&check, &p->image, p->image.bytes, KIWICHA_ALIGNMENT_BYTES);
-    return check.status;
+    return check;
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory,
+                                                       const void *params)
+{
+    return check_call(memory, params).status;
+}
+
+/* Starts a list, which lies where a reference says, and returns. */
+static inline __attribute__((always_inline)) enum kiwicha_status
+start_list(const struct kiwicha_memory *memory, const struct kiwicha_engine_call *p,
+           const struct kiwicha_ref *place)
+{
+    const uint32_t image = (uint32_t)(uintptr_t)kiwicha_source(memory, place);
+    const uint32_t arena = (uint32_t)(uintptr_t)memory->arena;
+#if KIWICHA_CONFIG_IS_PREEMPTIBLE
+    /* What a suspended model has left may be on its way, while the cache gets the parameters. */
+    kiwicha_platform_drain_stores();
+    const enum kiwicha_status saved = kiwicha_end_save();
+    if (saved != KIWICHA_STATUS_OK) {
+        return saved;
+    }
+#endif
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_RANGE, RANGE_PROGRAM, image,
+                   place->bytes);
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_RANGE, RANGE_ARENA, arena,
+                   memory->arena_bytes);
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WATCHDOG, 0,
+                   KIWICHA_ENGINE_WATCHDOG_CYCLES, 0);
+#if !KIWICHA_CONFIG_IS_PREEMPTIBLE
+    kiwicha_platform_drain_stores();
+#endif
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_START, 0, choose_list(p, image),
+                   p->job_count | p->transfer_count << 16);
+    return KIWICHA_STATUS_OK;
 }
 
 /**
@@ -85,29 +119,34 @@ enum kiwicha_status kiwicha_run_engine(const struct kiwicha_memory *memory, cons
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
     const struct kiwicha_engine_call *p = params;
-    const uint32_t image = (uint32_t)(uintptr_t)kiwicha_source(memory, &p->image);
-    const uint32_t arena = (uint32_t)(uintptr_t)memory->arena;
-#if KIWICHA_CONFIG_IS_PREEMPTIBLE
-    /* What a suspended model has left may be on its way, while the cache gets the parameters. */
-    kiwicha_platform_drain_stores();
-    const enum kiwicha_status saved = kiwicha_end_save();
-    if (saved != KIWICHA_STATUS_OK) {
-        return saved;
-    }
-#endif
-    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_RANGE, RANGE_PROGRAM, image,
-                   p->image.bytes);
-    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_RANGE, RANGE_ARENA, arena,
-                   memory->arena_bytes);
-    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WATCHDOG, 0,
-                   KIWICHA_ENGINE_WATCHDOG_CYCLES, 0);
-#if !KIWICHA_CONFIG_IS_PREEMPTIBLE
-    kiwicha_platform_drain_stores();
-#endif
-    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_START, 0, choose_list(p, image),
-                   p->job_count | p->transfer_count << 16);
-    return KIWICHA_STATUS_OK;
+    return start_list(memory, p, &p->image);
 }
+
+#if KIWICHA_HAS_COMPUTED_LISTS
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_computed_list(const struct kiwicha_memory *memory,
+                                                              const void *params)
+{
+    const struct kiwicha_computed_list_call *p = params;
+    struct kiwicha_check check = check_call(memory, params);
+    kiwicha_require(&check, p->is_resident == 0);
+    kiwicha_require(&check, p->computed.bytes >= p->image.bytes);
+    kiwicha_require(&check, p->computed.bytes % KIWICHA_ALIGNMENT_BYTES == 0);
+    kiwicha_require_target(&check, &p->computed, p->computed.bytes, KIWICHA_ALIGNMENT_BYTES);
+    return check.status;
+}
+
+/** The same with a list that others have brought to the arena: its range of the Program is there.
+ */
+enum kiwicha_status kiwicha_run_computed_list(const struct kiwicha_memory *memory,
+                                              const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_computed_list_call *p = params;
+    return start_list(memory, params, &p->computed);
+}
+#endif
 
 /* A function of its own, which keeps nothing on the stack: a word there would have to come from
  * memory when the list has ended. */

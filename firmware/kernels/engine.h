@@ -17,6 +17,22 @@
 extern "C" {
 #endif
 
+/** Whether a kernel starts a list of the engine. */
+static inline bool kiwicha_starts_list(uint32_t kernel)
+{
+    return kernel == KIWICHA_KERNEL_ENGINE ||
+           (KIWICHA_HAS_COMPUTED_LISTS && kernel == KIWICHA_KERNEL_COMPUTED_LIST);
+}
+
+/** Returns where the list of such a kernel lies while it runs: in the Program, or in the arena. */
+static inline const struct kiwicha_ref *kiwicha_list_place(uint32_t kernel, const void *params)
+{
+    const struct kiwicha_engine_call *p = params;
+    const struct kiwicha_computed_list_call *other = params;
+    return KIWICHA_HAS_COMPUTED_LISTS && kernel == KIWICHA_KERNEL_COMPUTED_LIST ? &other->computed
+                                                                                : &p->image;
+}
+
 /**
  * Waits for the end of the list: everything it writes is in DRAM, and no cache holds what was
  * there. The watchdog bounds the wait.
@@ -87,11 +103,12 @@ uint32_t kiwicha_pause_engine(uint32_t *progress);
  * Goes on with a list that was paused, and returns.
  *
  * @param memory, params as the list was started with
+ * @param list where it lies, from `kiwicha_list_place`
  * @param progress from `kiwicha_pause_engine`
  * @return KIWICHA_STATUS_OK, or KIWICHA_STATUS_ENGINE
  */
 enum kiwicha_status kiwicha_continue_engine(const struct kiwicha_memory *memory, const void *params,
-                                            uint32_t progress);
+                                            const struct kiwicha_ref *list, uint32_t progress);
 
 /**
  * Writes to a place what `kiwicha_save_scratchpad` and `kiwicha_restore_scratchpad` need there. A

@@ -87,13 +87,13 @@ static uint32_t behind_table(const struct kiwicha_engine_transfer *transfers, ui
 }
 
 enum kiwicha_status kiwicha_continue_engine(const struct kiwicha_memory *memory, const void *params,
-                                            uint32_t progress)
+                                            const struct kiwicha_ref *list, uint32_t progress)
 {
     const struct kiwicha_engine_call *p = params;
     const uint8_t *image = kiwicha_source(memory, &p->image);
     const struct kiwicha_engine_transfer *transfers =
         (const void *)(image + p->job_count * sizeof(struct kiwicha_engine_job));
-    set_ranges(image, p->image.bytes, memory->arena, memory->arena_bytes);
+    set_ranges(kiwicha_source(memory, list), list->bytes, memory->arena, memory->arena_bytes);
     kiwicha_platform_drain_stores();
     const uint32_t table = behind_table(transfers, progress >> TRANSFERS_SHIFT);
     if (table != 0) {

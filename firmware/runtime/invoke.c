@@ -57,7 +57,7 @@ static const void *params_of(const struct kiwicha_model *model, uint32_t step)
 static uint32_t engine_words(const struct kiwicha_model *model, uint32_t step)
 {
 #if KIWICHA_CONFIG_ENGINE_MACS
-    if (model->steps[step].kernel == KIWICHA_KERNEL_ENGINE) {
+    if (kiwicha_starts_list(model->steps[step].kernel)) {
         return kiwicha_engine_cycle_words(params_of(model, step));
     }
 #endif
@@ -107,7 +107,7 @@ static enum kiwicha_status execute(struct kiwicha_model *model, uint32_t *counte
         run->cycles += 1 + engine_words(model, step);
     }
 #if KIWICHA_CONFIG_ENGINE_MACS
-    if (model->steps[step].kernel == KIWICHA_KERNEL_ENGINE) {
+    if (kiwicha_starts_list(model->steps[step].kernel)) {
         const struct kiwicha_engine_call *call = params_of(model, step);
         run->is_engine_busy = true;
         run->engine_step = step;

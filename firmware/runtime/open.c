@@ -7,7 +7,7 @@
 #if KIWICHA_CONFIG_HAS_SIMD
 #include "../kernels/cfu.h"
 #endif
-#if KIWICHA_CONFIG_RESIDENT_WORDS
+#if KIWICHA_CONFIG_ENGINE_MACS
 #include "../kernels/engine.h"
 #endif
 
@@ -171,14 +171,14 @@ KIWICHA_SMALL static enum kiwicha_status check_step(const struct kiwicha_model *
 KIWICHA_SMALL static bool is_overlap_possible(const struct kiwicha_model *model, uint32_t step)
 {
 #if KIWICHA_CONFIG_ENGINE_MACS
-    if (model->steps[step].kernel == KIWICHA_KERNEL_ENGINE) {
+    if (kiwicha_starts_list(model->steps[step].kernel)) {
         const struct kiwicha_engine_call *call =
             (const void *)(model->memory.program + model->steps[step].params_offset);
         if (call->overlapped_steps >= model->step_count - step) {
             return false;
         }
         for (uint32_t k = 1; k <= call->overlapped_steps; k++) {
-            if (model->steps[step + k].kernel == KIWICHA_KERNEL_ENGINE) {
+            if (kiwicha_starts_list(model->steps[step + k].kernel)) {
                 return false;
             }
         }

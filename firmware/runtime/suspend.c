@@ -22,7 +22,7 @@ static uint32_t used_bytes(struct kiwicha_model *model)
 {
     uint32_t most = model->scratchpad_bytes;
     for (uint32_t k = 0; model->scratchpad_bytes == 0 && k < model->step_count; k++) {
-        if (model->steps[k].kernel == KIWICHA_KERNEL_ENGINE) {
+        if (kiwicha_starts_list(model->steps[k].kernel)) {
             const uint32_t used = call_of(model, k)->scratchpad_bytes;
             most = used > most ? used : most;
         }
@@ -106,8 +106,10 @@ enum kiwicha_status kiwicha_resume(struct kiwicha_model *model)
         status = kiwicha_restore_scratchpad(own->place, own->saved_bytes);
     }
     if (status == KIWICHA_STATUS_OK && model->inference.is_engine_busy) {
-        status = kiwicha_continue_engine(
-            &model->memory, call_of(model, model->inference.engine_step), own->progress);
+        const uint32_t step = model->inference.engine_step;
+        const void *params = call_of(model, step);
+        const struct kiwicha_ref *list = kiwicha_list_place(model->steps[step].kernel, params);
+        status = kiwicha_continue_engine(&model->memory, params, list, own->progress);
     }
     return status;
 }

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.engine import LINE_BYTES, EngineCall, EngineJob, EngineTransfer, TransferFlag
+from kiwicha.contract.engine import (
+    LINE_BYTES,
+    ComputedListCall,
+    EngineCall,
+    EngineJob,
+    EngineTransfer,
+    TransferFlag,
+)
 from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.moves import AnyJob, EngineMove
@@ -67,7 +74,7 @@ class Engine:
             If a descriptor contradicts itself, if the order leaves a result to chance, if the list
             waits for itself, or if a job reads what nothing has written.
         """
-        image = memory.load(params.image, np.uint8, (params.image.bytes,)).tobytes()
+        image = _image(memory, params)
         if len(image) % LINE_BYTES:
             raise ProgramError(f"size of an image must be a multiple of 16, not {len(image)}")
         if params.is_resident not in {0, 1}:
@@ -130,6 +137,17 @@ class Engine:
         self._scratchpad.keep(np.zeros(0, np.int64))
         self._scratchpad.tables = None
         return self._scratchpad
+
+
+def _image(memory: Memory, params: EngineCall) -> bytes:
+    """Return the Program's range of a list, which can lie in the arena."""
+    image = memory.load(params.image, np.uint8, (params.image.bytes,)).tobytes()
+    if not isinstance(params, ComputedListCall):
+        return image
+    computed = memory.load(params.computed, np.uint8, (params.computed.bytes,)).tobytes()
+    if computed[: len(image)] != image:
+        raise ProgramError("a list in the arena must begin as in the Program")
+    return computed
 
 
 def _check(jobs: Sequence[AnyJob], transfers: Sequence[EngineTransfer], params: EngineCall) -> None:

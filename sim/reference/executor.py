@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError, UsageError
 from kiwicha.kernels.element_types import NUMPY_TYPES
 from kiwicha.kernels.registry import KERNELS
@@ -93,7 +93,7 @@ class Session:
             memory.store(_inner(program, tensor), _input_array(number, tensor, value))
         for number, step in enumerate(program.steps):
             try:
-                if step.kernel is Kernel.ENGINE:
+                if isinstance(step.params, EngineCall):
                     check_overlapped(memory, program.steps, number)
                 output = _execute(memory, engine, step, program.layers[step.layer])
             except ProgramError as error:
@@ -136,7 +136,7 @@ def _execute(memory: Memory, engine: Engine, step: Step, layer: Layer) -> NDArra
     if not isinstance(step.params, declaration.params):
         raise ProgramError(f"parameters must be those of the kernel, not {step.params}")
     params: Any = step.params
-    if step.kernel is Kernel.ENGINE:
+    if isinstance(params, EngineCall):
         return engine.run(memory, params)
     check_overlap(
         params,

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from kiwicha.contract.engine import LINE_BYTES, EngineCall
+from kiwicha.contract.engine import LINE_BYTES, ComputedListCall, EngineCall
 from kiwicha.contract.layout import Ref, Struct
-from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.parts import Step
@@ -37,7 +36,7 @@ def check_overlapped(memory: Memory, steps: Sequence[Step], number: int) -> None
     loads, stores = _arena_ranges(memory, call)
     for offset, step in enumerate(beside, number + 1):
         where = f"overlapped step {offset} ({step.kernel.name})"
-        if step.kernel is Kernel.ENGINE:
+        if isinstance(step.params, EngineCall):
             raise ProgramError(f"{where} must be one of the CPU")
         for name, ref in _arena_refs(step.params).items():
             others = (*loads, *stores) if name in _WRITTEN else stores
@@ -54,6 +53,8 @@ def _arena_ranges(memory: Memory, call: EngineCall) -> tuple[list[Range], list[R
     """Return what a list loads from the arena, and what it stores there."""
     image = memory.load(call.image, "u1", (call.image.bytes,)).tobytes()
     loads, stores = [], []
+    if isinstance(call, ComputedListCall):
+        loads.append((call.computed.offset, call.computed.offset + call.computed.bytes))
     for transfer in read_list(call, image).transfers:
         start, size = transfer.range_offset, transfer.moved_bytes
         if transfer.is_store:

@@ -22,6 +22,7 @@ __all__ = [
     "PAIR_KINDS",
     "TABLE_KINDS",
     "TABLE_STREAM_KINDS",
+    "ComputedListCall",
     "EngineCall",
     "EngineError",
     "EngineJob",
@@ -572,3 +573,14 @@ class EngineCall(Struct):
         "1 if behind it is a list of as many jobs and transfers that takes its place while the"
         " weights which it keeps are there, else 0"
     )
+
+
+@dataclass(frozen=True)
+class ComputedListCall(EngineCall):
+    """A list for the engine that lies in the arena, because it multiplies by computed matrices.
+
+    The Program's range of such a list is `computed`. Lists before it have brought there what
+    `image` holds, and behind that the weight streams with the matrices.
+    """
+
+    computed: Ref = ref("image and computed streams in the arena; size and offset as the image's")

@@ -228,11 +228,12 @@ class Kernel(enum.IntEnum):
     SIGNAL_LOG = 96
     MATRIX_PRODUCT = 97
     PAIRS = 98
+    COMPUTED_LIST = 99
 
     @property
     def where(self) -> Where:
         """What executes the kernel. Numbers behind that of the engine are of the CPU again."""
-        if self is Kernel.ENGINE:
+        if self in {Kernel.ENGINE, Kernel.COMPUTED_LIST}:
             return Where.ENGINE
         return Where.SIMD if Kernel.SIMD_CONV_1X1 <= self < Kernel.ENGINE else Where.CPU
 

@@ -113,7 +113,13 @@ def _buffers(
     for tensor, (owner, _) in places.items():
         groups.setdefault(owner, []).append(tensor)
     buffers: dict[_Key, Buffer] = {}
+    images = _images(calls)
     for owner, members in groups.items():
+        if owner in images:
+            first, last = lifetimes[owner]
+            name = "list with computed weights"
+            buffers["tensor", owner] = Buffer(name, images[owner], first, last)
+            continue
         # What shares its memory with a tensor that lasts, lasts as well.
         lasts = not lasting.isdisjoint(members)
         spans = [
@@ -208,9 +214,19 @@ def _lifetimes(network: Network, calls: Sequence[PlannedStep]) -> dict[int, tupl
             use(tensor, step)
             # The engine touches its tensors until the last call beside it has run.
             use(tensor, step + _overlapped(item))
+    for step, item in enumerate(calls):
+        for image in item.images if isinstance(item, ListCall) else ():
+            first, _ = lifetimes.get(image, (step, step))
+            lifetimes[image] = first, step + _overlapped(item)
     for tensor in network.outputs:
         use(tensor, len(calls))
     return lifetimes
+
+
+def _images(calls: Iterable[PlannedStep]) -> dict[int, int]:
+    """Return the bytes of each list in the arena, which is no tensor of the network."""
+    lists = (call for call in calls if isinstance(call, ListCall))
+    return {tensor: size for call in lists for tensor, size in call.images.items()}
 
 
 def _overlapped(call: PlannedStep) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kiwicha.compiler.engine.ir.engine_list import ListPart
+from kiwicha.compiler.engine.ir.engine_list import EngineList, ListPart
 from kiwicha.compiler.lower.network import Network, Values
 from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.steps.calls import ListCall, PlannedStep
@@ -42,12 +42,19 @@ class _Constants:
         """Add the lists of a region behind each other; each reaches to the end of the streams."""
         if part not in self._lists:
             images = part.whole.images(tensors)
-            ref = self.add(np.frombuffer(b"".join(images), np.uint8))
-            for member, image in zip(part.whole.parts, images[:-1], strict=True):
-                self._lists[member] = ref
-                size = len(image)
-                ref = Ref(ref.offset + size, ref.bytes - size, is_constant=True)
+            self._note(part.whole, self.add(np.frombuffer(b"".join(images), np.uint8)))
         return self._lists[part]
+
+    def _note(self, whole: EngineList, ref: Ref) -> None:
+        """Note where the lists of a region are, and those that they bring to the arena."""
+        constants = ref.offset + whole.list_bytes + len(whole.streams)
+        for member in whole.parts:
+            self._lists[member] = ref
+            size = member.list_bytes
+            ref = Ref(ref.offset + size, ref.bytes - size, is_constant=True)
+        for item in whole.brought:
+            size = item.whole.stored_bytes
+            self._note(item.whole, Ref(constants + item.start, size, is_constant=True))
 
 
 def emit(
@@ -71,10 +78,11 @@ def emit(
     steps = []
     for number, item in enumerate(calls):
         if isinstance(item, ListCall):
-            image = constants.add_list(item.part, plan.tensors)
-            steps.append(
-                Step(item.kernel, item.layer, dataclasses.replace(item.params, image=image))
-            )
+            refs = {"image": constants.add_list(item.part, plan.tensors)}
+            tensor = item.part.whole.region.list_tensor
+            if tensor is not None:
+                refs["computed"] = Ref(plan.tensors[tensor], item.images[tensor])
+            steps.append(Step(item.kernel, item.layer, dataclasses.replace(item.params, **refs)))
             continue
         refs = {name: constants.add(values) for name, values in item.constants.items()}
         refs |= {name: tensor_ref(index) for name, index in item.tensors.items()}

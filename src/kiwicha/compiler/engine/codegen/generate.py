@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterable
 
+from kiwicha.compiler.engine.codegen.brought_lists import with_brought_lists
 from kiwicha.compiler.engine.codegen.division import list_ends
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.moves import engine_move
@@ -11,13 +12,15 @@ from kiwicha.compiler.engine.codegen.streams import unit_stream, weight_stream
 from kiwicha.compiler.engine.ir.engine_list import EngineList, PlannedTransfer
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.plan import Compute, Plan, PlannedMove, Transfer
+from kiwicha.compiler.engine.ir.product_operations import ComputedConvolution
 from kiwicha.compiler.engine.ir.refusals import RefusedError, Troubles
 from kiwicha.compiler.engine.ir.window_operations import DepthwiseConvolution
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import TRANSFER_FLAG, EngineTransfer, TransferFlag
+from kiwicha.contract.engine import TRANSFER_FLAG, EngineJob, EngineTransfer, TransferFlag
 from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.moves import AnyJob
+from kiwicha.program.weight_streams import stream_shape
 
 __all__ = ["Generator", "generate"]
 
@@ -46,6 +49,11 @@ class Generator:
                 lists.append(self._known[plan])
             except RefusedError as error:
                 refusals[error.position] = error.why
+        if not refusals:
+            try:
+                lists = with_brought_lists(lists, self._config)
+            except RefusedError as error:
+                refusals[error.position] = error.why
         return tuple(lists), Troubles(refusals)
 
 
@@ -71,6 +79,7 @@ def generate(plan: Plan, config: Config) -> EngineList:
     streams = bytearray()
     stream_places: dict[tuple[JobOperation, bool], tuple[int, int]] = {}
     same_streams: dict[bytes, tuple[int, int]] = {}
+    computed: dict[int, int] = {}
     on_unit = {pair.unit for pair in plan.beside}
     by_rows = {pair.before for pair in plan.beside if pair.follows}
     by_rows |= {
@@ -87,7 +96,9 @@ def generate(plan: Plan, config: Config) -> EngineList:
             jobs.append(dataclasses.replace(move, wait_transfers=transfers.through(count)))
             continue
         operation, is_unit = event.operation, number in on_unit
-        if (operation, is_unit) not in stream_places:
+        if isinstance(operation, ComputedConvolution):
+            computed[len(jobs)] = operation.matrix
+        elif (operation, is_unit) not in stream_places:
             raw = _stream(event, macs, is_unit=is_unit)
             place = len(streams), len(raw)
             if operation.has_long_rows:
@@ -95,7 +106,7 @@ def generate(plan: Plan, config: Config) -> EngineList:
                 place = same_streams.setdefault(raw, place)
             stream_places[operation, is_unit] = place
             streams += raw if place[0] == len(streams) else b""
-        start, size = stream_places[operation, is_unit]
+        start, size = stream_places.get((operation, is_unit), (0, 0))
         geometry = event.geometry(plan.offsets)
         if number in by_rows:
             geometry = dataclasses.replace(geometry, is_by_rows=True)
@@ -108,16 +119,35 @@ def generate(plan: Plan, config: Config) -> EngineList:
                 weights_bytes=size,
             )
         )
+    behind = len(streams) + len(transfers.constants)
+    for number, matrix in computed.items():
+        jobs[number] = _with_computed_stream(jobs[number], macs, behind, matrix)
     found = EngineList(
         plan=plan,
         jobs=with_row_waits(plan, jobs),
         transfers=tuple(transfers.found),
         streams=bytes(streams),
         constants=bytes(transfers.constants),
+        computed_bytes=_end_of_streams(jobs[number] for number in computed) - behind
+        if computed
+        else 0,
     )
     found = dataclasses.replace(found, ends=list_ends(found, config))
     found.verify()
     return found
+
+
+def _with_computed_stream(job: AnyJob, macs: int, behind: int, matrix: int) -> EngineJob:
+    """Return a job that reads one of the streams which lie behind everything else of a list."""
+    assert isinstance(job, EngineJob)
+    size = stream_shape(job, macs).raw_bytes
+    return dataclasses.replace(job, weights_offset=behind + matrix * size, weights_bytes=size)
+
+
+def _end_of_streams(jobs: Iterable[AnyJob]) -> int:
+    """Return where the last stream of some jobs ends."""
+    own = (job for job in jobs if isinstance(job, EngineJob))
+    return max(job.weights_offset + job.weights_bytes for job in own)
 
 
 def _stream(event: Compute, macs: int, *, is_unit: bool) -> bytes:

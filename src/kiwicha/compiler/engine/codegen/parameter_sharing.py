@@ -15,7 +15,7 @@ def share_parameters(raw: EngineList, macs: int) -> EngineList:
     """Return a list whose streams have no parameters that the weight buffer still has.
 
     It holds those of the array's last two groups. Weights with one scale for a whole tensor make
-    them the same in all groups.
+    them the same in all groups. A list in the arena stays as it is.
 
     Parameters
     ----------
@@ -25,6 +25,8 @@ def share_parameters(raw: EngineList, macs: int) -> EngineList:
         Products per cycle.
     """
     forms = {}
+    if raw.computed_bytes:
+        return raw
     for job in raw.weighted_jobs:
         start = job.weights_offset
         if start in forms or is_unit_job(job):

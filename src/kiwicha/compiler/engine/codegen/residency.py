@@ -64,7 +64,7 @@ def keep_weights(coded: EngineList, raw: EngineList, config: Config) -> tuple[En
     config : Config
         With an engine.
     """
-    if len(coded.parts) > 1:
+    if len(coded.parts) > 1 or coded.computed_bytes:
         return coded, 0
     threads = Threads(
         coded.jobs,

@@ -42,11 +42,11 @@ def code_weights(raw: EngineList, config: Config, goal: Goal) -> EngineList:
     raw : EngineList
         With streams that are not coded.
     config : Config
-        With an engine; one that has no decoder gets the list as it is.
+        With an engine; one that has no decoder gets the list as it is. So does a list in the arena.
     goal : Goal
         What counts first.
     """
-    if not config.has_codec:
+    if not config.has_codec or raw.computed_bytes:
         return raw
     coded = _coded_streams(raw, config)
     found = with_forms(raw, coded)

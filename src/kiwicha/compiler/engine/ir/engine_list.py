@@ -59,6 +59,11 @@ class EngineList:
     again : tuple of EngineJob
         The jobs as they are when the weights that the list keeps are there; none if it keeps none.
         Then it is one list.
+    computed_bytes : int
+        Size of weight streams that are computed, behind its constants; such a list lies in the
+        arena.
+    brought : tuple of BroughtList
+        Lists that it brings there.
     """
 
     plan: Plan
@@ -68,19 +73,24 @@ class EngineList:
     constants: bytes = b""
     ends: tuple[tuple[int, int], ...] = ()
     again: tuple[AnyJob, ...] = ()
+    computed_bytes: int = 0
+    brought: "tuple[BroughtList, ...]" = ()
 
     def verify(self) -> None:
         """Assert that jobs and streams are within what the engine takes."""
         assert self.jobs
+        assert bool(self.computed_bytes) == (self.region.list_tensor is not None)
+        assert not self.computed_bytes or not (self.ends or self.again)
         assert len(self.streams) % ALIGNMENT_BYTES == len(self.constants) % ALIGNMENT_BYTES == 0
         assert all(job.wait_transfers <= len(self.transfers) for job in self.jobs)
         assert len(self.again) in {0, len(self.jobs)}
         assert not (self.again and self.ends)
+        stream_ends = {len(self.streams), len(self.streams + self.constants) + self.computed_bytes}
         for job in (*self.weighted_jobs, *self.again):
             if not isinstance(job, EngineJob):
                 continue
             assert job.weights_offset % ALIGNMENT_BYTES == 0
-            assert job.weights_offset + job.weights_bytes <= len(self.streams)
+            assert job.weights_offset + job.weights_bytes <= max(stream_ends)
             assert job.group_words <= GROUP_WORDS
         assert all(item.transfer.wait_jobs <= len(self.jobs) for item in self.transfers)
         for part in self.parts:
@@ -116,6 +126,33 @@ class EngineList:
             for first, end in zip(starts, ends, strict=True)
         )
 
+    @property
+    def scratchpad_bytes(self) -> int:
+        """Bytes of the scratchpad that it uses."""
+        brought = (item.scratchpad_end for item in self.brought)
+        return max([self.plan.scratchpad_bytes, *brought])
+
+    @property
+    def list_bytes(self) -> int:
+        """Size of its lists, from the first one to the streams."""
+        return sum(part.list_bytes for part in self.parts)
+
+    @property
+    def stored_bytes(self) -> int:
+        """Size of what the Program holds of it."""
+        return self.list_bytes + len(self.streams) + len(self.constants)
+
+    @property
+    def image_tensors(self) -> dict[int, int]:
+        """Lists in the arena that it is, or writes: their tensors, and bytes."""
+        lists = [item.whole for item in self.brought]
+        own = [self] if self.computed_bytes else []
+        return {
+            item.region.list_tensor: item.stored_bytes + item.computed_bytes
+            for item in (*own, *lists)
+            if item.region.list_tensor is not None
+        }
+
     @cached_property
     def rows(self) -> list[UnitRows]:
         """Rows of each job, by which array and depthwise unit wait for each other."""
@@ -138,12 +175,36 @@ class EngineList:
         tensors : mapping of int to int
             Offsets of tensors in the arena.
         """
-        images = [self.streams + self.constants]
+        constants = bytearray(self.constants)
+        for item in self.brought:
+            constants[item.start : item.start + item.whole.stored_bytes] = b"".join(
+                item.whole.images(tensors)
+            )
+        images = [self.streams + constants]
         distance = 0
         for part in reversed(self.parts):
             distance += part.list_bytes
             images.insert(0, part.image(tensors, distance))
         return images
+
+
+@dataclass(frozen=True, eq=False)
+class BroughtList:
+    """A list that another one brings to the arena, because its weights are computed.
+
+    Parameters
+    ----------
+    whole : EngineList
+        The list.
+    start : int
+        Where it is among the constants of the other one.
+    scratchpad_end : int
+        Where its way through the scratchpad ends.
+    """
+
+    whole: EngineList
+    start: int
+    scratchpad_end: int
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,6 +71,10 @@ class MoveOperation(Operation):
     place: tuple[int, int] | None = None
     planes: int = 1
 
+    def with_place(self, place: tuple[int, int]) -> "MoveOperation":
+        """Return the move to a part of a tensor."""
+        return dataclasses.replace(self, place=place)
+
     @property
     def part_bytes(self) -> int:
         """Contiguous bytes of an output row."""

@@ -6,6 +6,7 @@ from functools import cached_property
 from kiwicha.compiler.engine.ir.float_edges import FloatEdge
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.product_operations import MatrixProductOperation
 from kiwicha.compiler.engine.ir.strided_copies import StridedCopy, repitched
 from kiwicha.compiler.engine.ir.window import padded
 
@@ -90,6 +91,12 @@ class Region:
     def constants(self) -> dict[int, bytes]:
         """What the constants are that are read: tensors that are loaded from the Program."""
         return {t: values for item in self.operations for t, values in item.constants.items()}
+
+    @property
+    def list_tensor(self) -> int | None:
+        """What its list is called in the region before, if it lies in the arena."""
+        first = self.operations[0]
+        return first.list_tensor if isinstance(first, MatrixProductOperation) else None
 
     @property
     def written(self) -> frozenset[int]:

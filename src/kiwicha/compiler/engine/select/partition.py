@@ -1,12 +1,15 @@
 """Regions: which operations the engine computes in one list, without the CPU."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 
-from kiwicha.compiler.engine.ir.element_operations import FloatConversion
+from kiwicha.compiler.engine.ir.element_operations import ElementOperation, FloatConversion
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.product_operations import MatrixProductOperation
 from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
 from kiwicha.compiler.engine.select.float_edges import without_conversions
 from kiwicha.compiler.engine.select.state_writers import joined_states
 from kiwicha.compiler.lower.network import Network
@@ -19,11 +22,13 @@ def partition(
 ) -> list[Region]:
     """Return the regions of the engine, in order; all other layers are for the CPU.
 
-    A region ends at a layer of the CPU, where one tensor becomes part of another, or at a cut. What
-    is kept for the next inference is written last, in a region of its own: nothing else reads where
-    it goes, and each of these operations reads where the ones before it have not written. What can
-    be written earlier (`kiwicha.compiler.engine.select.state_writers`) is, at the end of the region
-    that has made what it is cut off.
+    A region ends at a layer of the CPU, where one tensor becomes part of another, or at a cut. One
+    that begins with a product of computed matrices lies in the arena, where the region before it
+    brings all of it: it ends at what needs more than a table. What is kept for the next inference
+    is written last, in a region of its own: nothing else reads where it goes, and each of these
+    operations reads where the ones before it have not written. What can be written earlier
+    (`kiwicha.compiler.engine.select.state_writers`) is, at the end of the region that has made what
+    it is cut off.
 
     Parameters
     ----------
@@ -47,38 +52,67 @@ def partition(
             if position not in cuts and joined.get(position) in makers:
                 early.setdefault(makers[joined[position]], []).extend(steps)
                 continue
-            if any(_has_other_edge(groups[-1], step) for step in steps):
+            is_edge = any(_has_other_edge(groups[-1], step) for step in steps)
+            if is_edge or not all(_is_for(groups[-1], step) for step in steps):
                 groups.append([])
-            groups[-1] += steps
+            for step in steps:
+                if isinstance(step, MatrixProductOperation):
+                    groups.append([])
+                groups[-1].append(step)
             makers |= dict.fromkeys((step.output for step in steps), len(groups) - 1)
             moves = [step for step in steps if isinstance(step, MoveOperation)]
             if position in writers:
                 continue
-            if moves and (layer.is_shared or any(move.place for move in moves)):
+            if moves and (layer.is_shared or any(_is_part(network, move) for move in moves)):
                 # What it reads or writes is known in parts, too.
                 groups.append([])
         elif position not in merged and (layer.kernel is not None or layer.is_shared):
             groups.append([])
     for number, steps in early.items():
         groups[number] += steps
-    regions = [_region(network, members) for members in groups if members]
+    groups = [members for members in groups if members]
+    read = Counter(t for members in groups for t in _inputs(members))
+    regions = [_region(network, members, read) for members in groups]
     for region in regions:
         region.verify()
     return regions
 
 
-def _region(network: Network, members: list[Operation]) -> Region:
+def _inputs(members: Iterable[Operation]) -> set[int]:
+    """Return the tensors that operations read."""
+    return {tensor for operation in members for tensor in operation.inputs}
+
+
+def _is_part(network: Network, move: MoveOperation) -> bool:
+    """Whether a move writes a part of a tensor of the network."""
+    return move.place is not None and move.place[0] >= 0
+
+
+def _is_for(members: list[Operation], operation: Operation) -> bool:
+    """Whether an operation can be in the region of others: it needs no weights beside a product."""
+    if not members or not isinstance(members[0], MatrixProductOperation):
+        return True
+    is_table = isinstance(operation, ElementOperation) and operation.is_flat
+    return is_table or isinstance(
+        operation, MoveOperation | SoftmaxOperation | MatrixProductOperation
+    )
+
+
+def _region(network: Network, members: list[Operation], read: Counter[int]) -> Region:
+    """Return the region of operations, given in how many regions each tensor is read."""
     inside = {position for operation in members for position in operation.positions}
     wanted = {*network.outputs, *network.shared}
+    # Of a layer some steps can be in another region.
+    wanted |= {t for t, count in read.items() if count > (t in _inputs(members))}
     for position, layer in enumerate(network.layers):
         for call in layer.calls if position not in inside else ():
             wanted |= {tensor for name, tensor in call.tensors.items() if name != "output"}
     edges = tuple(item.edge for item in members if isinstance(item, FloatConversion))
     left = without_conversions(members, frozenset(wanted))
     written = {operation.output for operation in left}
-    read = {tensor for operation in left for tensor in operation.inputs}
     parts = {m.output for m in members if isinstance(m, MoveOperation) and m.place is not None}
-    return Region(left, frozenset(read - written), frozenset(written & wanted | parts), edges)
+    loads = frozenset(_inputs(left) - written)
+    return Region(left, loads, frozenset(written & wanted | parts), edges)
 
 
 def _has_other_edge(members: Iterable[Operation], operation: Operation) -> bool:

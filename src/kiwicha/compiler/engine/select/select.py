@@ -34,6 +34,7 @@ from kiwicha.compiler.engine.select.legalize import (
     weighted_layer,
 )
 from kiwicha.compiler.engine.select.moves.moves import is_move
+from kiwicha.compiler.engine.select.products.products import is_product, product_decision
 from kiwicha.compiler.engine.select.softmax.softmax import without_slow_softmax
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
@@ -84,6 +85,8 @@ def _decision(
     cpu_cycles: Callable[[int], float] | None,
 ) -> Decision:
     """Return what is decided for one layer."""
+    if is_product(network, position):
+        return product_decision(network, position, config, cpu_cycles)
     legal = legalize(network, position)
     candidates, refusals = list(legal.candidates), list(legal.refusals)
     if any(isinstance(c.operation, SoftmaxOperation) for c in candidates):

@@ -204,7 +204,7 @@ def _in_parts(steps: _Steps, tensor: int) -> Iterator[Operation]:
         part = steps.new(image)
         sources = {copy.source: source}
         move = moved(steps.position, [there], sources, part, image, steps.constants)
-        yield dataclasses.replace(move, place=(tensor, copy.target_start))
+        yield move.with_place((tensor, copy.target_start))
 
 
 def _filled(steps: _Steps, copy: StridedCopy, tensor: int) -> Iterator[Operation]:
