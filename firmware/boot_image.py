@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+from kiwicha import cache
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import Config
 from kiwicha.contract.serial import LOADER_BYTES
@@ -16,6 +17,7 @@ from kiwicha.firmware.header import HEADER_NAME, header
 __all__ = ["build_boot_image"]
 
 _BOOT = FOLDER / "boot"
+_STANDS_FOR_LITEX = _BOOT / "include"
 _RUNTIME = FOLDER / "runtime"
 _SHARED = (PLATFORM / "machine.c", PLATFORM / "start.S", _RUNTIME / "memory.c")
 _INCLUDES = (_BOOT, PLATFORM, _RUNTIME, PLATFORM / "include")
@@ -106,14 +108,15 @@ def _calibration() -> Library:
     soc = Path(spec.submodule_search_locations[0]) / "soc"
     software = soc / "software"
     return Library(
-        version=version("litex"),
+        # Our own headers take the place of some of theirs.
+        version=cache.digest([version("litex"), *sorted(_STANDS_FOR_LITEX.glob("*.h"))]),
         sources=(
             software / "liblitedram" / "sdram.c",
             software / "liblitedram" / "accessors.c",
             software / "libbase" / "memtest.c",
         ),
         includes=(
-            _BOOT / "include",
+            _STANDS_FOR_LITEX,
             software,
             software / "include",
             soc / "cores" / "cpu" / "vexriscv",

@@ -13,6 +13,7 @@ __all__ = [
     "LIBRARY_FOLDER",
     "RUNTIME_FOLDERS",
     "SDK_FILES",
+    "SDK_INTERRUPT_FILES",
     "TFLM_FILES",
     "c_files",
     "custom_sources",
@@ -40,6 +41,11 @@ TFLM_FILES = (LIBRARY_FOLDER / "tflm" / "kiwicha.h", LIBRARY_FOLDER / "tflm" / "
 """The operator of TensorFlow Lite Micro."""
 SDK_FILES = tuple(FOLDER / "sdk" / name for name in ("Makefile", "first.c"))
 """What makes an application for the bare system of a library."""
+SDK_INTERRUPT_FILES = (
+    *(FOLDER / "platform" / name for name in ("interrupts.c", "interrupts.h")),
+    FOLDER / "sdk" / "sleep.c",
+)
+"""Besides, where the engine has an interrupt."""
 
 _SIMD_PREFIX = "simd_"
 
