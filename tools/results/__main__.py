@@ -13,6 +13,7 @@ from kiwicha import cli
 from kiwicha.commands import console
 from kiwicha.errors import KiwichaError, UsageError
 from tools import reference_sweep
+from tools.beside import __main__ as beside
 from tools.documents.__main__ import update
 from tools.results import present
 from tools.results.bars import missed
@@ -25,6 +26,7 @@ __all__ = ["app", "main"]
 _RUNNERS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "kiwicha": cli.main,
     "python -m tools.reference_sweep": reference_sweep.main,
+    "python -m tools.beside": beside.main,
 }
 
 app = typer.Typer(add_completion=False)

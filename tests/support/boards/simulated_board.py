@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from kiwicha.boards.selftest.power_up import power_up
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import CONFIGS, Config
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.boot_image import build_boot_image
+from kiwicha.firmware.power_up import PowerUp
 from kiwicha.sim.soc.flash_model import FLASH_CONTENTS
 from kiwicha.sim.soc.system_on_chip import HAS_LOADER
 from kiwicha.sim.verilator.simulator import Simulator
@@ -39,6 +41,7 @@ def simulated_board(
     config: Config = CONFIGS["simd"],
     loads: Mapping[int, bytes] | None = None,
     flash: bytes | None = None,
+    checks: PowerUp | None = None,
     spoil: Callable[[bytes], bytes] = lambda raw: raw,
 ) -> Iterator[str]:
     """Run the simulated system as a board would; give the name of its serial port.
@@ -56,6 +59,8 @@ def simulated_board(
     flash : bytes or None
         What flash memory holds from its image's place on, of a system that has one. The loader then
         believes in a slower clock, so that it waits for fewer cycles.
+    checks : PowerUp or None
+        What is checked at power-up, by default what boards check.
     spoil : callable
         Sees every piece that passes in either direction, and returns what arrives.
     """
@@ -64,7 +69,12 @@ def simulated_board(
         header = re.sub(r"(KIWICHA_SYS_CLK_HZ) \d+u", rf"\1 {_SLOW_CLOCK_HZ}u", header)
         lines = "".join(f"{byte:02x}\n" for byte in flash)
         (folder / f"soc_{FLASH_CONTENTS}.init").write_text(lines)
-    image = build_boot_image(config, header, loader_address=cfu.DRAM_BASE + USABLE_BYTES)
+    image = build_boot_image(
+        config,
+        header,
+        loader_address=cfu.DRAM_BASE + USABLE_BYTES,
+        power_up=power_up(config) if checks is None else checks,
+    )
     pipes = folder / "to_host", folder / "to_board"
     for pipe in pipes:
         os.mkfifo(pipe)

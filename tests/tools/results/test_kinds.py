@@ -9,13 +9,14 @@ import pytest
 
 from kiwicha import cli
 from tests.support.requirements import REPOSITORY
-from tools import reference_sweep
+from tools import beside, reference_sweep
 from tools.results import kinds
 from tools.results.catalogue import catalogue
 from tools.results.kinds import (
     KINDS,
     area_command,
     bench_command,
+    beside_command,
     board_command,
     bring_up_command,
     compile_command,
@@ -74,6 +75,11 @@ def test_commands_of_the_other_kinds() -> None:
     assert compile_command("a", {**run, "optimize": "size"}) == (
         "kiwicha compile kws --config 64 --optimize size --json a"
     )
+    two = {"slow": "person_detect", "urgent": "kws", "config": "64-preempt", "count": 10}
+    assert beside_command("a", two) == (
+        "python -m tools.beside --slow person_detect --urgent kws --config 64-preempt --count 10"
+        " --json a"
+    )
     assert sweep_command("a", {}) == "python -m tools.reference_sweep --json a"
 
 
@@ -83,7 +89,8 @@ def test_the_command_of_each_committed_file_exists(
 ) -> None:
     program, *words = result.command.split()
     if program != "kiwicha":
-        assert [program, *words[:2]] == ["python", "-m", reference_sweep.__name__]
+        assert [program, words[0]] == ["python", "-m"]
+        assert words[1] in {reference_sweep.__name__, beside.__name__}
         return
     assert cli.main([words[0], "--help"]) == 0
     known = capsys.readouterr().out
