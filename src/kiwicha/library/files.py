@@ -30,11 +30,11 @@ from kiwicha.library.model_code import model_files
 from kiwicha.library.names import file_name, named_text, symbol
 from kiwicha.program.listing import listing
 
-__all__ = ["library", "pack", "runtime_files"]
+__all__ = ["FACTS", "library", "pack", "runtime_files"]
 
 _COMPRESSION_LEVEL = 4
 """Of archives: level 9 takes 20 times as long for numbers as text, and saves a tenth."""
-_FACTS = b"KIWICHA_FACTS"
+FACTS = b"KIWICHA_FACTS"
 """In the README: where what is known of the model goes."""
 
 
@@ -74,7 +74,7 @@ def library(name: str, compilation: Compilation, source: bytes) -> dict[str, byt
         ).encode()
         for path in LIBRARY_FILES
     }
-    files["README.md"] = files["README.md"].replace(_FACTS, facts(said).encode())
+    files["README.md"] = files["README.md"].replace(FACTS, facts(said).encode())
     if compilation.detection is not None:
         more = detection_files(file_name(name), symbol(name), compilation.detection)
         files |= {f"model/{path}": raw for path, raw in more.items()}

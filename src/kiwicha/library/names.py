@@ -22,5 +22,6 @@ def file_name(name: str) -> str:
 def named_text(text: str, name: str) -> str:
     """Return a text that was written for a model called `_SAMPLE`, with this model's names."""
     text = text.replace(f"model/{_SAMPLE}.h", f"model/{file_name(name)}.h")
-    text = text.replace(f"{_SAMPLE}_program", f"{symbol(name)}_program")
+    for what in ("program", "tflite"):
+        text = text.replace(f"{_SAMPLE}_{what}", f"{symbol(name)}_{what}")
     return text.replace(f"{_SAMPLE.upper()}_", f"{symbol(name).upper()}_")
