@@ -6,18 +6,24 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+from kiwicha import cache
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import Config
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.build import SOC_HEADER_NAME
 from kiwicha.firmware.compile import FOLDER, PLATFORM, Image, Library, compile_image
 from kiwicha.firmware.header import HEADER_NAME, header
+from kiwicha.firmware.power_up import POWER_UP_HEADER, PowerUp, power_up_header
 
 __all__ = ["build_boot_image"]
 
 _BOOT = FOLDER / "boot"
+_STANDS_FOR_LITEX = _BOOT / "include"
 _RUNTIME = FOLDER / "runtime"
 _SHARED = (PLATFORM / "machine.c", PLATFORM / "start.S", _RUNTIME / "memory.c")
+_SELF_TEST = tuple(
+    FOLDER / "selftest" / name for name in ("access.c", "instructions.c", "memory.c")
+)
 _INCLUDES = (_BOOT, PLATFORM, _RUNTIME, PLATFORM / "include")
 _LOADER_SOURCES = ("loader.c", "flash.c", "frame.c", "line.c", "litex.c")
 _LOADER_NAME = "kiwicha_loader.h"
@@ -29,13 +35,14 @@ def build_boot_image(
     soc_header: str,
     *,
     loader_address: int,
+    power_up: PowerUp,
     litex_headers: Mapping[str, str] | None = None,
     on_build: Callable[[], None] | None = None,
 ) -> Image:
     """Return the image, compiled at most once.
 
-    It calibrates and tests the memory with LiteX's own libraries, puts the loader into DRAM and
-    starts it.
+    It calibrates and tests the memory with LiteX's own libraries, puts the loader into DRAM, says
+    what the short self-test has found, and starts the loader.
 
     Parameters
     ----------
@@ -45,6 +52,8 @@ def build_boot_image(
         ``kiwicha_soc.h``: the addresses of the system's registers.
     loader_address : int
         Where the loader goes: what that header calls ``KIWICHA_LOADER_ADDRESS``.
+    power_up : PowerUp
+        What is checked before the loader starts.
     litex_headers : mapping or None
         What LiteX generated for its libraries, by name; None in the simulation, whose memory needs
         no calibration.
@@ -68,11 +77,12 @@ def build_boot_image(
         on_build=on_build,
     )
     generated[_LOADER_NAME] = _loader_header(loader.raw, has_calibration=litex_headers is not None)
+    generated[POWER_UP_HEADER] = power_up_header(power_up)
     for name, text in (litex_headers or {}).items():
         generated[f"generated/{name}"] = text
     return compile_image(
         generated,
-        [_BOOT / "first.c", *_SHARED],
+        [_BOOT / "first.c", _BOOT / "power_up.c", *_SELF_TEST, *_SHARED],
         _INCLUDES,
         base=cfu.ONCHIP_BASE,
         space_bytes=cfu.ONCHIP_BYTES,
@@ -106,14 +116,15 @@ def _calibration() -> Library:
     soc = Path(spec.submodule_search_locations[0]) / "soc"
     software = soc / "software"
     return Library(
-        version=version("litex"),
+        # Our own headers take the place of some of theirs.
+        version=cache.digest([version("litex"), *sorted(_STANDS_FOR_LITEX.glob("*.h"))]),
         sources=(
             software / "liblitedram" / "sdram.c",
             software / "liblitedram" / "accessors.c",
             software / "libbase" / "memtest.c",
         ),
         includes=(
-            _BOOT / "include",
+            _STANDS_FOR_LITEX,
             software,
             software / "include",
             soc / "cores" / "cpu" / "vexriscv",

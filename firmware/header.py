@@ -204,7 +204,13 @@ def header(config: Config, linked: Sequence[Declaration] | None = None) -> str:
     parameters = dict.fromkeys(KERNEL_PARAMS.values())
     for cls in (
         *(*program.STRUCTS, *parameters, serial.SerialHello),
-        *(serial.SerialInstruction, self_test.SelfTest, flash.FlashHeader, flash.FlashRecord),
+        *(
+            serial.SerialInstruction,
+            self_test.SelfTest,
+            self_test.SelfTestInterrupts,
+            flash.FlashHeader,
+            flash.FlashRecord,
+        ),
     ):
         lines.extend(_struct(cls))
     lines.append("#endif")

@@ -42,11 +42,12 @@ def build_self_test(
     ToolError
         If the compiler is missing or fails.
     """
-    own = (SELF_TEST / name for name in ("main.c", "memory.c", "instructions.c"))
+    own = (SELF_TEST / name for name in ("main.c", "memory.c", "instructions.c", "events.c"))
     return compile_image(
         {HEADER_NAME: header(config), SOC_HEADER_NAME: soc_header},
         [
-            *(*own, memory_access, PLATFORM / "machine.c", PLATFORM / "start.S"),
+            *(*own, memory_access, PLATFORM / "machine.c", PLATFORM / "interrupts.c"),
+            PLATFORM / "start.S",
             _RUNTIME / "memory.c",
         ],
         (SELF_TEST, PLATFORM, _RUNTIME, PLATFORM / "include"),

@@ -13,6 +13,7 @@ __all__ = [
     "LIBRARY_FOLDER",
     "RUNTIME_FOLDERS",
     "SDK_FILES",
+    "SDK_INTERRUPT_FILES",
     "TFLM_FILES",
     "c_files",
     "custom_sources",
@@ -36,10 +37,24 @@ LIBRARY_FILES = tuple(
         *("example/main.c", "platform/platform.c"),
     )
 )
-TFLM_FILES = (LIBRARY_FOLDER / "tflm" / "kiwicha.h", LIBRARY_FOLDER / "tflm" / "kiwicha.cc")
-"""The operator of TensorFlow Lite Micro."""
+_TFLM_FOLDER = LIBRARY_FOLDER / "tflm"
+TFLM_FILES = {
+    "Makefile": LIBRARY_FOLDER / "Makefile",
+    "README.md": _TFLM_FOLDER / "README.md",
+    "CMakeLists.txt": _TFLM_FOLDER / "CMakeLists.txt",
+    "example/main.cc": _TFLM_FOLDER / "main.cc",
+    "platform/platform.c": LIBRARY_FOLDER / "platform" / "platform.c",
+    "tflm/kiwicha.h": _TFLM_FOLDER / "kiwicha.h",
+    "tflm/kiwicha.cc": _TFLM_FOLDER / "kiwicha.cc",
+}
+"""The operator of TensorFlow Lite Micro, and what its users get with it, by their paths."""
 SDK_FILES = tuple(FOLDER / "sdk" / name for name in ("Makefile", "first.c"))
 """What makes an application for the bare system of a library."""
+SDK_INTERRUPT_FILES = (
+    *(FOLDER / "platform" / name for name in ("interrupts.c", "interrupts.h")),
+    FOLDER / "sdk" / "sleep.c",
+)
+"""Besides, where the engine has an interrupt."""
 
 _SIMD_PREFIX = "simd_"
 

@@ -11,6 +11,7 @@ from kiwicha import cache, tools
 from kiwicha.boards.board import Board
 from kiwicha.boards.capacity import refusal
 from kiwicha.boards.family import Family
+from kiwicha.boards.selftest.power_up import power_up
 from kiwicha.contract.configs import ENGINE_MACS, Config
 from kiwicha.contract.peripherals import Peripheral
 from kiwicha.errors import BoardError
@@ -208,6 +209,7 @@ def system_files(
         config,
         header,
         loader_address=int(address[1], 16),
+        power_up=power_up(config),
         litex_headers={
             path.name: path.read_text(encoding="utf-8")
             for path in sorted((entry / LITEX_HEADERS).iterdir())

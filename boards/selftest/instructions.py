@@ -22,9 +22,9 @@ from kiwicha.sim.reference.cfu_orders import Instruction
 from kiwicha.sim.reference.cfu_vectors import CYCLES, every_function_id, random_instructions
 from kiwicha.sim.reference.function_names import function_names
 
-__all__ = ["check_instructions"]
+__all__ = ["KNOWN_STATE", "check_instructions"]
 
-_KNOWN_STATE: tuple[Instruction, ...] = (
+KNOWN_STATE: tuple[Instruction, ...] = (
     *((function_id(Group.REQUANTIZE, RequantizeOp.POP), 0, 0),) * RESULT_FIFO_DEPTH,
     *(
         (function_id(Group.REQUANTIZE, RequantizeOp.SCALE, lane), 1 << 30, 0)
@@ -65,7 +65,7 @@ def check_instructions(
     stream = [*every_function_id(rng, config), *random_instructions(rng, count)]
     # An engine's instructions have a check of their own.
     stream = [item for item in stream if not (config.engine_macs and item[0] & 7 == Group.ENGINE)]
-    wanted = [*_KNOWN_STATE, *stream]
+    wanted = [*KNOWN_STATE, *stream]
     answers = runner.execute([SerialInstruction(*item) for item in wanted])
     wrong = _wrong(config, wanted, answers)
     for group in Group:

@@ -20,7 +20,16 @@ from kiwicha.contract.engine import (
 from kiwicha.contract.serial import SerialInstruction
 from kiwicha.sim.reference import executor as reference
 
-__all__ = ["check_jobs", "check_patterns", "check_watchdog"]
+__all__ = [
+    "check_jobs",
+    "check_patterns",
+    "check_watchdog",
+    "difference",
+    "error_text",
+    "expected_outputs",
+    "loads_of_list",
+    "start_of_list",
+]
 
 _LIST_CYCLES = 1_000_000
 _STUCK_CYCLES = 20_000
@@ -81,16 +90,28 @@ def _op(op: EngineOp, index: int = 0, a: int = 0, b: int = 0) -> SerialInstructi
     return SerialInstruction(function_id(Group.ENGINE, op, index), a, b)
 
 
-def _start(example: Example, image: bytes, arena_at: int, cycles: int) -> list[SerialInstruction]:
-    """Return what starts a list and waits for its end, which the last one answers."""
+def start_of_list(example: Example, image: bytes) -> list[SerialInstruction]:
+    """Return what starts the list of an image that lies where `loads_of_list` says."""
     call = example.call
     return [
         _op(EngineOp.RANGE, _PROGRAM, FREE_ADDRESS, len(image)),
-        _op(EngineOp.RANGE, _ARENA, arena_at, _arena_bytes(example)),
-        _op(EngineOp.WATCHDOG, 0, cycles),
+        _op(EngineOp.RANGE, _ARENA, FREE_ADDRESS + len(image), _arena_bytes(example)),
         _op(EngineOp.START, 0, 0, call.job_count | call.transfer_count << 16),
-        _op(EngineOp.WAIT),
     ]
+
+
+def loads_of_list(
+    example: Example, image: bytes, inputs: Sequence[bytes], expected: Sequence[bytes]
+) -> list[tuple[int, bytes]]:
+    """Return what is in DRAM before a list begins: image and arena, by address."""
+    arena = bytearray(_arena_bytes(example))
+    # None of the bytes that come out is there before; inputs may share their place.
+    for tensor, raw in zip(example.program.outputs, expected, strict=True):
+        start = tensor.ref.offset
+        arena[start : start + tensor.ref.bytes] = bytes(~byte & 0xFF for byte in raw)
+    for tensor, raw in zip(example.program.inputs, inputs, strict=True):
+        arena[tensor.ref.offset : tensor.ref.offset + tensor.ref.bytes] = raw
+    return [(FREE_ADDRESS, image), (FREE_ADDRESS + len(image), bytes(arena))]
 
 
 def _arena_bytes(example: Example) -> int:
@@ -106,26 +127,27 @@ def _execute(
     cycles: int,
 ) -> tuple[int, list[bytes]]:
     """Run a list on a board; return how it ended, and the outputs."""
-    program = example.program
-    arena_at = FREE_ADDRESS + len(image)
-    arena = bytearray(_arena_bytes(example))
-    # None of the bytes that come out is there before; inputs may share their place.
-    for tensor, raw in zip(program.outputs, expected, strict=True):
-        start = tensor.ref.offset
-        arena[start : start + tensor.ref.bytes] = bytes(~byte & 0xFF for byte in raw)
-    for tensor, raw in zip(program.inputs, inputs, strict=True):
-        arena[tensor.ref.offset : tensor.ref.offset + tensor.ref.bytes] = raw
     answers = runner.execute(
-        _start(example, image, arena_at, cycles),
-        [(FREE_ADDRESS, image), (arena_at, bytes(arena))],
+        [
+            _op(EngineOp.WATCHDOG, 0, cycles),
+            *start_of_list(example, image),
+            _op(EngineOp.WAIT),
+        ],
+        loads_of_list(example, image, inputs, expected),
     )
-    outputs = [
-        runner.link.read(arena_at + item.ref.offset, item.ref.bytes) for item in program.outputs
+    return answers[-1], _outputs(runner, example, len(image))
+
+
+def _outputs(runner: Runner, example: Example, image_bytes: int) -> list[bytes]:
+    arena_at = FREE_ADDRESS + image_bytes
+    return [
+        runner.link.read(arena_at + item.ref.offset, item.ref.bytes)
+        for item in example.program.outputs
     ]
-    return answers[-1], outputs
 
 
-def _expected(example: Example, inputs: Sequence[bytes]) -> list[bytes]:
+def expected_outputs(example: Example, inputs: Sequence[bytes]) -> list[bytes]:
+    """Return what the reference executor gives."""
     return [np.asarray(item).tobytes() for item in reference.run(example.program, inputs)]
 
 
@@ -133,10 +155,22 @@ def _compared(
     runner: Runner, check: str, example: Example, inputs: Sequence[bytes], cause: str
 ) -> Finding:
     """Run a list and compare its outputs with those of the reference executor."""
-    expected = _expected(example, inputs)
+    expected = expected_outputs(example, inputs)
     status, outputs = _execute(runner, example, example.image, inputs, expected, _LIST_CYCLES)
     if status:
-        return Finding(check, "", f"expected the list to end well, got {_error(status)}", cause)
+        return Finding(check, "", f"expected the list to end well, got {error_text(status)}", cause)
+    if what := _difference(example, expected, outputs):
+        return Finding(check, "", what, cause)
+    count = sum(map(len, expected))
+    return Finding(check, f"{example.call.job_count} jobs, {count:,} bytes as expected")
+
+
+def difference(runner: Runner, example: Example, expected: Sequence[bytes]) -> str:
+    """Say how the outputs that a list has left in DRAM differ; nothing if they do not."""
+    return _difference(example, expected, _outputs(runner, example, len(example.image)))
+
+
+def _difference(example: Example, expected: Sequence[bytes], outputs: Sequence[bytes]) -> str:
     for tensor, right, got in zip(example.program.outputs, expected, outputs, strict=True):
         if right != got:
             wrong = [
@@ -144,13 +178,11 @@ def _compared(
             ]
             at = wrong[0]
             place = FREE_ADDRESS + len(example.image) + tensor.ref.offset + at
-            difference = (
+            return (
                 f"at {place:#x}, byte {at} of the output, expected {right[at]:#04x}, got "
                 f"{got[at]:#04x}; {len(wrong):,} of {len(right):,} bytes differ"
             )
-            return Finding(check, "", difference, cause)
-    count = sum(map(len, expected))
-    return Finding(check, f"{example.call.job_count} jobs, {count:,} bytes as expected")
+    return ""
 
 
 def check_watchdog(runner: Runner, example: Example, rng: np.random.Generator) -> Iterator[Finding]:
@@ -172,13 +204,13 @@ def check_watchdog(runner: Runner, example: Example, rng: np.random.Generator) -
     image = bytearray(example.image)
     image[at : at + len(stuck.pack())] = stuck.pack()
     inputs = [rng.bytes(item.ref.bytes) for item in example.program.inputs]
-    expected = _expected(example, inputs)
+    expected = expected_outputs(example, inputs)
     status, _ = _execute(runner, example, bytes(image), inputs, expected, _STUCK_CYCLES)
     if status >> 16 != EngineError.WATCHDOG:
         yield Finding(
             "engine, watchdog",
             "",
-            f"expected a list that hangs to end with WATCHDOG, got {_error(status)}",
+            f"expected a list that hangs to end with WATCHDOG, got {error_text(status)}",
             "the engine's control",
         )
     else:
@@ -188,7 +220,8 @@ def check_watchdog(runner: Runner, example: Example, rng: np.random.Generator) -
     )
 
 
-def _error(status: int) -> str:
+def error_text(status: int) -> str:
+    """Say in words what the end of a list has answered."""
     error, number = status >> 16, status & 0xFFFF
     if status == 0:
         return "no error"

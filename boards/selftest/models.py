@@ -14,9 +14,10 @@ from kiwicha.program.engine_list import EngineList, read_list
 from kiwicha.program.image import Program
 from kiwicha.tflite_writer.builder import ModelBuilder
 
-__all__ = ["Example", "examples"]
+__all__ = ["Example", "examples", "smallest"]
 
 _SHAPE = (1, 8, 8, 16)
+_SMALL_SHAPE = (1, 4, 4, 16)
 _UNIT_SHAPE = (1, 12, 12, 16)
 _UNIT_CHANNELS = 32
 _SCALE, _ZERO_POINT = 0.05, -3
@@ -77,6 +78,19 @@ def examples(config: Config, *, seed: int = 1) -> Iterator[Example]:
         assert len(example.program.steps) == 1, f"{kind!r} is one list"
         assert kind in {job.kind for job in example.list.jobs}, f"{kind!r} is in its list"
         yield example
+
+
+def smallest(config: Config) -> Example:
+    """Return a list with a convolution of few bytes, for the boot image.
+
+    Parameters
+    ----------
+    config : Config
+        With an engine.
+    """
+    weights = _weights(np.random.default_rng(1), (16, 1, 1, 16))
+    model = _built("CONV_2D", [_SMALL_SHAPE], _SMALL_SHAPE, [weights], **_STRIDES)
+    return Example(JobKind.CONV, compile_model(model, config))
 
 
 def _built(

@@ -13,6 +13,7 @@ from kiwicha.contract.self_test import (
     SELF_TEST_MAGIC,
     SelfTest,
     SelfTestCheck,
+    SelfTestInterrupts,
 )
 from kiwicha.contract.serial import NO_STATUS, SerialHello, SerialInstruction
 from kiwicha.errors import BoardError
@@ -102,6 +103,32 @@ class Runner:
         )
         raw = self.link.read(_ANSWERS_ADDRESS, 4 * len(instructions))
         return list(struct.unpack(f"<{len(instructions)}I", raw))
+
+    def check_interrupts(
+        self, instructions: Sequence[SerialInstruction], loads: Sequence[tuple[int, bytes]]
+    ) -> SelfTestInterrupts:
+        """Make the check of interrupts and return what came of it.
+
+        Parameters
+        ----------
+        instructions : sequence of SerialInstruction
+            What starts a list of the engine.
+        loads : sequence of tuple of int and bytes
+            What is in DRAM before, by address.
+        """
+        self._run(
+            SelfTest(
+                **_NOTHING,
+                check=SelfTestCheck.INTERRUPTS,
+                first=SELF_TEST_DATA_ADDRESS,
+                bytes=0,
+                count=len(instructions),
+                answers=_ANSWERS_ADDRESS,
+            ),
+            [(SELF_TEST_DATA_ADDRESS, b"".join(item.pack() for item in instructions)), *loads],
+        )
+        size = SelfTestInterrupts.size_bytes()
+        return SelfTestInterrupts.unpack(self.link.read(_ANSWERS_ADDRESS, size))
 
     def _run(self, asked: SelfTest, loads: Sequence[tuple[int, bytes]]) -> SelfTest:
         link = self.link

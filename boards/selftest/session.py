@@ -7,6 +7,7 @@ import numpy as np
 from kiwicha.boards.link.serial_link import Link
 from kiwicha.boards.selftest.finding import Finding
 from kiwicha.boards.selftest.instructions import check_instructions
+from kiwicha.boards.selftest.interrupts import check_interrupts
 from kiwicha.boards.selftest.lists import check_jobs, check_patterns, check_watchdog
 from kiwicha.boards.selftest.memory import check_memory
 from kiwicha.boards.selftest.models import examples
@@ -35,7 +36,7 @@ def self_test(
     seed: int = 1,
     on_stage: Callable[[str], None] | None = None,
 ) -> Iterator[Finding]:
-    """Yield what each check finds: of memory first, then of instructions, then of the engine.
+    """Yield what each check finds: of memory, instructions, engine and interrupts, in this order.
 
     Parameters
     ----------
@@ -94,6 +95,7 @@ def self_test(
             check_instructions(runner, config, count=instructions, seed=seed),
         ),
         ("testing the engine", _check_engine(runner, config, seed)),
+        ("testing interrupts", _check_interrupts(runner, config, seed)),
     ):
         announce(stage)
         try:
@@ -112,3 +114,9 @@ def _check_engine(runner: Runner, config: Config, seed: int) -> Iterator[Finding
     yield from check_jobs(runner, made, rng)
     yield from check_patterns(runner, made[JobKind.MOVE])
     yield from check_watchdog(runner, made[JobKind.CONV], rng)
+
+
+def _check_interrupts(runner: Runner, config: Config, seed: int) -> Iterator[Finding]:
+    if config.is_preemptible:
+        made = {example.kind: example for example in examples(config, seed=seed)}
+        yield from check_interrupts(runner, made[JobKind.CONV], np.random.default_rng(seed))

@@ -1,5 +1,5 @@
-/* The first program after configuration, in on-chip memory: makes DRAM usable and starts the
- * loader there, which is part of this image. */
+/* The first program after configuration, in on-chip memory: makes DRAM usable, says what works, and
+ * starts the loader there, which is part of this image. */
 
 #include <stdint.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "kiwicha_loader.h"
 #include "kiwicha_soc.h"
 #include "machine.h"
+#include "power_up.h"
 
 /* LiteX's, whose own headers are not C11. Both return 0 on failure. */
 int sdram_init(void);
@@ -41,5 +42,10 @@ int main(void)
 {
     prepare_memory();
     memcpy((void *)(uintptr_t)KIWICHA_LOADER_ADDRESS, kiwicha_loader, sizeof kiwicha_loader);
+    /* Behind the loader, where it will have its stack: Programs in DRAM stay as they are. The
+     * loader is there before, for a trap goes to it. */
+    const uint32_t line = KIWICHA_CACHE_LINE_BYTES;
+    const uint32_t taken = ((uint32_t)sizeof kiwicha_loader + line - 1) / line * line;
+    kiwicha_power_up_test(KIWICHA_LOADER_ADDRESS + taken, KIWICHA_LOADER_BYTES - taken);
     kiwicha_platform_jump(KIWICHA_LOADER_ADDRESS, KIWICHA_NO_STATUS);
 }

@@ -1,5 +1,5 @@
 /* Two models and a timer: person detection all the time, and a more urgent model, a wake word, as
- * often as the timer asks for it. `tools/beside.py` runs it on the simulated system. */
+ * often as the timer asks for it. `python -m tools.beside` runs it on the simulated system. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -30,13 +30,24 @@ def test_boards_and_configs_are_checked_before_work_starts(kiwicha: Command) -> 
 
 
 @pytest.mark.parametrize(
-    ("board", "script", "tool"),
-    [("arty_a7_35", "openxc7.sh", "nextpnr-xilinx"), ("ulx3s_85f", "trellis.sh", "nextpnr-ecp5")],
+    ("board", "config", "script", "tool"),
+    [
+        ("arty_a7_35", "simd", "openxc7.sh", "nextpnr-xilinx"),
+        # Its boot image is compiled beside LiteX's timer.
+        ("ulx3s_85f", "32-preempt", "trellis.sh", "nextpnr-ecp5"),
+        pytest.param(
+            *("ecpix5_85f", "64-preempt", "trellis.sh", "nextpnr-ecp5"), marks=pytest.mark.nightly
+        ),
+        pytest.param(
+            *("arty_a7_100", "256-preempt", "openxc7.sh", "nextpnr-xilinx"),
+            marks=pytest.mark.nightly,
+        ),
+    ],
 )
 def test_scripts_are_written_without_a_build(
-    kiwicha: Command, tmp_path: Path, board: str, script: str, tool: str
+    kiwicha: Command, tmp_path: Path, board: str, config: str, script: str, tool: str
 ) -> None:
-    words = ("build", board, "--config", "simd", "--scripts-only", "--output", tmp_path)
+    words = ("build", board, "--config", config, "--scripts-only", "--output", tmp_path)
     # A test that synthesised would fail: it is not marked so.
     code, _, err = kiwicha(*words)
     assert code == 0, err

@@ -73,7 +73,8 @@ def application(models: dict[str, bytes], tmp_path_factory: pytest.TempPathFacto
         name: text.replace(f"{HAS_LOADER} 0", f"{HAS_LOADER} 1")
         for name, text in system_headers(SIMD).items()
     }
-    root = library_builds.unpack(pack(sdk(files, headers), "."), tmp_path_factory.mktemp("sdk"))
+    made = sdk("first", SIMD, files, headers)
+    root = library_builds.unpack(pack(made, "."), tmp_path_factory.mktemp("sdk"))
     library_builds.build_sdk(root)
     return root / "build" / "application.bin"
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from kiwicha import cache, tools
@@ -82,7 +83,7 @@ def riscv_library(root: Path, *words: str, flags: str = _RISCV_FLAGS) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def build_sdk(root: Path, cross: str | None = None) -> None:
+def build_sdk(root: Path, cross: str | None = None, words: Sequence[str] = ()) -> None:
     """Run an SDK's own Makefile, where there is no Python; the compiler may say nothing.
 
     Parameters
@@ -91,6 +92,8 @@ def build_sdk(root: Path, cross: str | None = None) -> None:
         Folder of the unpacked archive.
     cross : str or None
         What the names of GCC's tools begin with, path included; else Zig's clang is taken.
+    words : sequence of str
+        More for make.
     """
     commands = root / "commands"
     commands.mkdir()
@@ -103,15 +106,15 @@ def build_sdk(root: Path, cross: str | None = None) -> None:
         assert spec is not None
         assert spec.origin is not None
         zig = Path(spec.origin).with_name("zig")
-        words = [
+        tool_words = [
             *(f"CC={zig} cc -target riscv32-freestanding-none", f"AR={zig} ar"),
             *(f"OBJCOPY={zig} objcopy", "LIBS="),
             "TARGET=-mcpu=generic_rv32+m+relax+zicsr -mabi=ilp32 -fno-sanitize=undefined -Werror",
         ]
     else:
-        words = [f"CROSS={cross}", "CFLAGS=-O2 -Werror"]
+        tool_words = [f"CROSS={cross}", "CFLAGS=-O2 -Werror"]
     done = subprocess.run(
-        [*tools.make().command, "-s", "-C", str(root / "system"), *words],
+        [*tools.make().command, "-s", "-C", str(root / "system"), *tool_words, *words],
         env={"ZIG_GLOBAL_CACHE_DIR": str(cache.cache_dir() / "zig"), "PATH": str(commands)},
         capture_output=True,
         text=True,

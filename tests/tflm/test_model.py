@@ -13,7 +13,8 @@ from kiwicha.contract.configs import find_config
 from kiwicha.errors import UnsupportedModelError, UsageError
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from kiwicha.tflm import OPERATOR, Partitioned, divide, write_model
+from kiwicha.tflm import OPERATOR, Partitioned, divide, tflm_files, write_model
+from kiwicha.tflm.resolver import method
 from tests.support.models import random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.tflm.models import mixed
@@ -146,3 +147,49 @@ def test_the_command_writes_model_and_library(kiwicha: Any, tmp_path: Path) -> N
     assert names == {"mixed.kiwicha.tflite", "mixed.tar.gz"}
     assert len(programs((tmp_path / "out" / "mixed.kiwicha.tflite").read_bytes())) == 2
     assert "--double-buffer" in kiwicha.error(*words, "--double-buffer")
+
+
+HEADER_OF_TFLM = {
+    "CONV_2D": "AddConv2D",
+    "DEPTHWISE_CONV_2D": "AddDepthwiseConv2D",
+    "FULLY_CONNECTED": "AddFullyConnected",
+    "AVERAGE_POOL_2D": "AddAveragePool2D",
+    "BATCH_MATMUL": "AddBatchMatMul",
+    "CUMSUM": "AddCumSum",
+    "PADV2": "AddPadV2",
+    "SPLIT_V": "AddSplitV",
+    "L2_NORMALIZATION": "AddL2Normalization",
+    "RESIZE_NEAREST_NEIGHBOR": "AddResizeNearestNeighbor",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": "AddUnidirectionalSequenceLSTM",
+    "TFLite_Detection_PostProcess": "AddDetectionPostprocess",
+    "SignalFilterBankSpectralSubtraction": "AddFilterBankSpectralSubtraction",
+    "SignalPCAN": "AddPCAN",
+    "CALL_ONCE": "AddCallOnce",
+}
+
+
+@pytest.mark.parametrize("name", HEADER_OF_TFLM)
+def test_resolvers_have_methods_of_these_names(name: str) -> None:
+    assert method(name) == HEADER_OF_TFLM[name]
+
+
+def test_an_archive_has_all_that_its_users_build_with() -> None:
+    partitioned = divided(mixed())
+    model = write_model("mixed", partitioned)
+    files = tflm_files("mixed", partitioned, model)
+    assert {
+        *("README.md", "LICENSE", "Makefile", "CMakeLists.txt", "example/main.cc"),
+        *("tflm/kiwicha.h", "tflm/kiwicha.cc", "platform/platform.c", "mixed.kiwicha.tflite"),
+    } <= set(files)
+    others = {method(item.partition(" ")[2]) for item in partitioned.left}
+    assert others
+    header = files["model/mixed.h"].decode()
+    assert f"#define MIXED_OPERATORS {1 + len(others)}\n" in header
+    assert all(f"(void)(resolver).{each}(); \\" in header for each in others)
+    readme = files["README.md"].decode()
+    assert "KIWICHA_FACTS" not in readme
+    assert f"| the model, which is only read | {len(model):,} bytes |" in readme
+    for path in ("README.md", "example/main.cc"):
+        text = files[path].decode()
+        assert "mixed_tflite" in text
+        assert "sample" not in text.lower()

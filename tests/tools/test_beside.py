@@ -9,11 +9,10 @@ from kiwicha.compiler import compile_stages
 from kiwicha.program.image import Program
 from kiwicha.zoo import models
 from tests.support.models import random_networks
-from tools.beside import Mode, histogram, longest_job, run_beside
+from tools.beside.report import BESIDES_JOB_CYCLES
+from tools.beside.run import Mode, histogram, longest_job, run_beside
 
 CONFIG = "64-preempt"
-BOUND_CYCLES = 2000
-"""How long an urgent model waits, besides the job under way."""
 LEAST_ASLEEP = 0.9
 MOST_PERIOD = 1.01
 
@@ -36,7 +35,7 @@ def check(programs: tuple[Program, Program], count: int, spread_cycles: int) -> 
     assert invoke.slow_inferences == sleep.slow_inferences == noise.slow_inferences == 8
     assert urgent.slow_inferences > 0
     assert urgent.suspensions > count // 2
-    assert max(urgent.waits) <= longest_job(programs[0]) + BOUND_CYCLES
+    assert max(urgent.waits) <= longest_job(programs[0]) + BESIDES_JOB_CYCLES
     assert sleep.asleep_cycles >= LEAST_ASLEEP * sleep.total_cycles
     assert sleep.total_cycles <= MOST_PERIOD * invoke.total_cycles
 
@@ -48,7 +47,7 @@ def test_two_models_and_a_timer(programs: tuple[Program, Program]) -> None:
     outcome = run_beside(slow, urgent, Mode.URGENT, count=24, spread_cycles=20_000)
     assert (outcome.wrong, outcome.noise_wrong) == (0, 0)
     assert outcome.suspensions > 12
-    assert max(outcome.waits) <= longest_job(slow) + BOUND_CYCLES
+    assert max(outcome.waits) <= longest_job(slow) + BESIDES_JOB_CYCLES
 
 
 @pytest.mark.nightly

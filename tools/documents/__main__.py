@@ -10,6 +10,7 @@
 ``docs/depthwise.md``   Between two markers: cycles beside the depthwise unit
 ``docs/engine.md``      Between two markers: cycles with decoders of blocks and weights on chip
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
+``docs/guides/beside``  Between two markers: periods, and how long urgent models wait
 ``docs/supported.md``   The compiler's support rules
 ``docs/*.schema.json``  The schema of the JSON of runs and studies
 ``demo_runs.json``      What ``kiwicha demo`` shows beside its run, in ``src/kiwicha/data``
@@ -30,6 +31,7 @@ from typing import Any
 
 from kiwicha.errors import UsageError
 from kiwicha.html_report.schema import json_schema
+from tools.documents.beside_tables import beside_tables
 from tools.documents.board_pages import boards_page, bring_up_table
 from tools.documents.demo_runs import demo_runs
 from tools.documents.freshness import freshness
@@ -53,6 +55,7 @@ __all__ = ["BEGIN", "END", "main", "replaced", "update"]
 
 BEGIN = "<!-- results: written by python -m tools.documents -->"
 END = "<!-- end of results -->"
+_BESIDE = "docs/guides/beside-the-engine.md"
 _BOARDS = "docs/boards.md"
 _DEPTHWISE = "docs/depthwise.md"
 _ENGINE = "docs/engine.md"
@@ -126,6 +129,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     timing = (project / _TIMING).read_text(encoding="utf-8")
     units = (project / _DEPTHWISE).read_text(encoding="utf-8")
     engine = (project / _ENGINE).read_text(encoding="utf-8")
+    beside = (project / _BESIDE).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line)
@@ -139,6 +143,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _BOARDS: boards_page(measured("boards"), line),
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),
         _PERFORMANCE: replaced(performance, performance_tables(runs)),
+        _BESIDE: replaced(beside, beside_tables(measured("beside"), line)),
         _TIMING: replaced(timing, timing_tables(measured("timing"), line)),
         _DEMO_RUNS: _text(demo_runs(found)),
         **{

@@ -13,6 +13,7 @@ from kiwicha import cli
 from kiwicha.commands import console
 from kiwicha.errors import KiwichaError, UsageError
 from tools import reference_sweep, soak
+from tools.beside import __main__ as beside
 from tools.documents.__main__ import update
 from tools.results import present
 from tools.results.bars import missed
@@ -26,6 +27,7 @@ _RUNNERS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "kiwicha": cli.main,
     "python -m tools.reference_sweep": reference_sweep.main,
     "python -m tools.soak": soak.main,
+    "python -m tools.beside": beside.main,
 }
 
 app = typer.Typer(add_completion=False)

@@ -23,6 +23,7 @@ from kiwicha.program.image import Program
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 from kiwicha.zoo import models as zoo
 from tools import reference_sweep
+from tools.beside import report as beside
 from tools.results.result import Fingerprint, Kind
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "KINDS",
     "area_command",
     "bench_command",
+    "beside_command",
     "board_command",
     "bring_up_command",
     "compile_command",
@@ -107,6 +109,12 @@ def soak_command(path: str, outcome: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``soak``."""
     words = f"{outcome['model']} --config {outcome['config']}"
     return f"python -m tools.soak {words} --inferences {outcome['inferences']} --json {path}"
+
+
+def beside_command(path: str, report: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``beside``."""
+    words = " ".join(f"--{what} {report[what]}" for what in ("slow", "urgent", "config", "count"))
+    return f"python -m tools.beside {words} --json {path}"
 
 
 def _run_name(run: Mapping[str, Any]) -> str:
@@ -186,6 +194,10 @@ def _sweep_present(_: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: reference_sweep.fingerprint()}
 
 
+def _beside_present(report: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: beside.fingerprint(report)}
+
+
 def _pinned(packages: Iterable[str]) -> dict[str, str]:
     """Return the versions that continuous integration installs."""
     text = _PINNED.read_text(encoding="utf-8")
@@ -210,6 +222,7 @@ KINDS = (
     ),
     Kind("timing", timing_command, _recorded, _timing_present, lambda one: one["seconds"]),
     Kind("soak", soak_command, _recorded, _soak_present, lambda outcome: outcome["seconds"]),
+    Kind("beside", beside_command, _recorded, _beside_present, lambda report: report["seconds"]),
     Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),
     Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
 )

@@ -57,5 +57,5 @@ def sdk(
                 sys_clk_hz=target.sys_clk_hz,
                 on_build=lambda: show.stage("generating the system on chip"),
             )
-    console.write_file(path, library.pack(library.sdk(files, headers), folder))
+    console.write_file(path, library.pack(library.sdk(name, hardware, files, headers), folder))
     console.stdout().print(f"{path}: make -C {folder}/system")

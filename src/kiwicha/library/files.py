@@ -27,17 +27,15 @@ from kiwicha.firmware.sources import (
 from kiwicha.library.guide import facts
 from kiwicha.library.metadata import METADATA_NAME, metadata
 from kiwicha.library.model_code import model_files
-from kiwicha.library.names import file_name, symbol
+from kiwicha.library.names import file_name, named_text, symbol
 from kiwicha.program.listing import listing
 
-__all__ = ["library", "pack", "runtime_files"]
+__all__ = ["FACTS", "library", "pack", "runtime_files"]
 
 _COMPRESSION_LEVEL = 4
 """Of archives: level 9 takes 20 times as long for numbers as text, and saves a tenth."""
-_FACTS = b"KIWICHA_FACTS"
+FACTS = b"KIWICHA_FACTS"
 """In the README: where what is known of the model goes."""
-_SAMPLE = "sample"
-"""What the model is called in the files that are written for each."""
 
 
 def library(name: str, compilation: Compilation, source: bytes) -> dict[str, bytes]:
@@ -71,10 +69,12 @@ def library(name: str, compilation: Compilation, source: bytes) -> dict[str, byt
     }
     files |= {f"model/{path}": raw for path, raw in model_files(name, program).items()}
     files |= {
-        path.relative_to(LIBRARY_FOLDER).as_posix(): _named(path.read_text(encoding="utf-8"), name)
+        path.relative_to(LIBRARY_FOLDER).as_posix(): named_text(
+            path.read_text(encoding="utf-8"), name
+        ).encode()
         for path in LIBRARY_FILES
     }
-    files["README.md"] = files["README.md"].replace(_FACTS, facts(said).encode())
+    files["README.md"] = files["README.md"].replace(FACTS, facts(said).encode())
     if compilation.detection is not None:
         more = detection_files(file_name(name), symbol(name), compilation.detection)
         files |= {f"model/{path}": raw for path, raw in more.items()}
@@ -134,13 +134,6 @@ def _licence() -> str:
     text = distribution("kiwicha").read_text("licenses/LICENSE")
     assert text is not None
     return text
-
-
-def _named(text: str, name: str) -> bytes:
-    """Return a file that was written for a model called `_SAMPLE`, with this model's names."""
-    text = text.replace(f"model/{_SAMPLE}.h", f"model/{file_name(name)}.h")
-    text = text.replace(f"{_SAMPLE}_program", f"{symbol(name)}_program")
-    return text.replace(f"{_SAMPLE.upper()}_", f"{symbol(name).upper()}_").encode()
 
 
 def _listing(compilation: Compilation) -> str:

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kiwicha.contract import cfu
+from kiwicha.contract.configs import Config
 from kiwicha.firmware.compile import MEMORY_SCRIPT_NAME, PLATFORM
-from kiwicha.firmware.sources import SDK_FILES
+from kiwicha.firmware.sources import SDK_FILES, SDK_INTERRUPT_FILES
+from kiwicha.library.names import named_text
 
 __all__ = ["APPLICATION_BYTES", "sdk"]
 
@@ -16,13 +18,22 @@ _MACHINE = ("machine.c", "machine.h", "start.S")
 _INCLUDE = f"INCLUDE {MEMORY_SCRIPT_NAME}"
 
 
-def sdk(library_files: Mapping[str, bytes], headers: Mapping[str, str]) -> dict[str, bytes]:
+def sdk(
+    name: str,
+    config: Config,
+    library_files: Mapping[str, bytes],
+    headers: Mapping[str, str],
+) -> dict[str, bytes]:
     """Return the files of an SDK.
 
     Parameters
     ----------
+    name : str
+        Of the model that the examples run.
+    config : Config
+        What the system has.
     library_files : mapping of str to bytes
-        What `kiwicha.library.library` returns, of the model that the example runs.
+        What `kiwicha.library.library` returns, of that model.
     headers : mapping of str to str
         Of the system: ``kiwicha_soc.h``, and LiteX's as ``generated/csr.h``.
 
@@ -30,7 +41,8 @@ def sdk(library_files: Mapping[str, bytes], headers: Mapping[str, str]) -> dict[
     -------
     dict of str to bytes
         Contents by path: those of the library, and in ``system/`` start-up code, linker scripts,
-        headers, and the ``Makefile`` of the example.
+        headers, and the ``Makefile`` of the example; for an engine with an interrupt also the CPU's
+        side of that, and an example that sleeps meanwhile.
     """
     script = (PLATFORM / "link.ld").read_text(encoding="utf-8")
     if _INCLUDE not in script:
@@ -40,12 +52,16 @@ def sdk(library_files: Mapping[str, bytes], headers: Mapping[str, str]) -> dict[
         "application.ld": (cfu.IMAGE_ADDRESS, APPLICATION_BYTES),
     }
     added = {
-        name: script.replace(
+        path: script.replace(
             _INCLUDE, f"kiwicha_onchip_base = {base:#x};\nkiwicha_onchip_bytes = {size:#x};"
         ).encode()
-        for name, (base, size) in memories.items()
+        for path, (base, size) in memories.items()
     }
-    sources: list[Path] = [*(PLATFORM / name for name in _MACHINE), *SDK_FILES]
-    added |= {path.name: path.read_bytes() for path in sources}
-    added |= {name: text.encode() for name, text in headers.items()}
-    return {**library_files, **{f"{_SYSTEM}/{name}": raw for name, raw in added.items()}}
+    sources: list[Path] = [*(PLATFORM / path for path in _MACHINE), *SDK_FILES]
+    if config.is_preemptible:
+        sources += SDK_INTERRUPT_FILES
+    added |= {
+        path.name: named_text(path.read_text(encoding="utf-8"), name).encode() for path in sources
+    }
+    added |= {path: text.encode() for path, text in headers.items()}
+    return {**library_files, **{f"{_SYSTEM}/{path}": raw for path, raw in added.items()}}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha.boards.link.frames import encode_frame
+from kiwicha.boards.selftest.power_up import power_up
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.serial import SERIAL_BAUD, SERIAL_DATA_BYTES, SerialOp
@@ -34,7 +35,10 @@ def frames() -> bytes:
 def test_the_loader_keeps_up_with_the_line(tmp_path: Path) -> None:
     simulator = build_simulator(CONFIGS["simd"])
     image = build_boot_image(
-        CONFIGS["simd"], board_header(simulator), loader_address=cfu.DRAM_BASE + USABLE_BYTES
+        CONFIGS["simd"],
+        board_header(simulator),
+        loader_address=cfu.DRAM_BASE + USABLE_BYTES,
+        power_up=power_up(CONFIGS["simd"]),
     )
     (tmp_path / "image").write_bytes(image.raw)
     (tmp_path / "input").write_bytes(frames())

@@ -4,21 +4,31 @@ import os
 import pty
 import re
 import subprocess
+import time
 import tty
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from kiwicha.boards.selftest.power_up import power_up
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import CONFIGS, Config
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.boot_image import build_boot_image
+from kiwicha.firmware.power_up import PowerUp
 from kiwicha.sim.soc.flash_model import FLASH_CONTENTS
 from kiwicha.sim.soc.system_on_chip import HAS_LOADER
 from kiwicha.sim.verilator.simulator import Simulator
 from tests.support.boards.lines import relayed
 
-__all__ = ["FIRMWARE_ADDRESS", "USABLE_BYTES", "board_header", "simulated_board"]
+__all__ = [
+    "FIRMWARE_ADDRESS",
+    "USABLE_BYTES",
+    "SimulatedBoard",
+    "board_header",
+    "running_board",
+    "simulated_board",
+]
 
 USABLE_BYTES = cfu.DRAM_BYTES - LOADER_BYTES
 FIRMWARE_ADDRESS = cfu.DRAM_BASE + USABLE_BYTES - cfu.ONCHIP_BYTES
@@ -31,6 +41,39 @@ def board_header(simulator: Simulator) -> str:
     return simulator.soc_header.replace(f"{HAS_LOADER} 0", f"{HAS_LOADER} 1")
 
 
+class SimulatedBoard:
+    """The simulated system, running as a board would.
+
+    Parameters
+    ----------
+    port : str
+        Name of its serial port.
+    command : list of str
+        What runs it.
+    folder : Path
+        Where.
+    """
+
+    def __init__(self, port: str, command: list[str], folder: Path) -> None:
+        self.port = port
+        self._command, self._folder = command, folder
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(self._command, stderr=subprocess.DEVNULL, cwd=self._folder)
+
+    def reset(self, deaf_seconds: float = 0.0) -> None:
+        """Configure it anew: DRAM and what was under way are lost; meanwhile it hears nothing."""
+        self.stop()
+        time.sleep(deaf_seconds)
+        self._process = self._start()
+
+    def stop(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+
+
 @contextmanager
 def simulated_board(
     simulator: Simulator,
@@ -39,9 +82,37 @@ def simulated_board(
     config: Config = CONFIGS["simd"],
     loads: Mapping[int, bytes] | None = None,
     flash: bytes | None = None,
+    checks: PowerUp | None = None,
     spoil: Callable[[bytes], bytes] = lambda raw: raw,
 ) -> Iterator[str]:
     """Run the simulated system as a board would; give the name of its serial port.
+
+    Parameters are those of `running_board`.
+    """
+    with running_board(
+        simulator,
+        folder,
+        config=config,
+        loads=loads,
+        flash=flash,
+        checks=checks,
+        spoil=spoil,
+    ) as board:
+        yield board.port
+
+
+@contextmanager
+def running_board(
+    simulator: Simulator,
+    folder: Path,
+    *,
+    config: Config = CONFIGS["simd"],
+    loads: Mapping[int, bytes] | None = None,
+    flash: bytes | None = None,
+    checks: PowerUp | None = None,
+    spoil: Callable[[bytes], bytes] = lambda raw: raw,
+) -> Iterator[SimulatedBoard]:
+    """Run the simulated system as a board would, which can be reset.
 
     Parameters
     ----------
@@ -56,6 +127,8 @@ def simulated_board(
     flash : bytes or None
         What flash memory holds from its image's place on, of a system that has one. The loader then
         believes in a slower clock, so that it waits for fewer cycles.
+    checks : PowerUp or None
+        What is checked at power-up, by default what boards check.
     spoil : callable
         Sees every piece that passes in either direction, and returns what arrives.
     """
@@ -64,7 +137,12 @@ def simulated_board(
         header = re.sub(r"(KIWICHA_SYS_CLK_HZ) \d+u", rf"\1 {_SLOW_CLOCK_HZ}u", header)
         lines = "".join(f"{byte:02x}\n" for byte in flash)
         (folder / f"soc_{FLASH_CONTENTS}.init").write_text(lines)
-    image = build_boot_image(config, header, loader_address=cfu.DRAM_BASE + USABLE_BYTES)
+    image = build_boot_image(
+        config,
+        header,
+        loader_address=cfu.DRAM_BASE + USABLE_BYTES,
+        power_up=power_up(config) if checks is None else checks,
+    )
     pipes = folder / "to_host", folder / "to_board"
     for pipe in pipes:
         os.mkfifo(pipe)
@@ -81,11 +159,11 @@ def simulated_board(
         (to_host, lambda raw: os.write(host, spoil(raw))),
         (host, lambda raw: os.write(to_board, spoil(raw))),
     )
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=folder) as process:
-        try:
-            with relayed(*relays):
-                yield os.ttyname(port)
-        finally:
-            process.kill()
-            for end in (port, host, to_host, to_board):
-                os.close(end)
+    board = SimulatedBoard(os.ttyname(port), command, folder)
+    try:
+        with relayed(*relays):
+            yield board
+    finally:
+        board.stop()
+        for end in (port, host, to_host, to_board):
+            os.close(end)

@@ -22,6 +22,7 @@ PAGES = [
     ),
     "docs/bring-up.md",
     "docs/performance.md",
+    "docs/guides/beside-the-engine.md",
     "docs/timing.md",
     "src/kiwicha/data/demo_runs.json",
 ]
@@ -31,7 +32,9 @@ def project(folder: Path, readme: str) -> Path:
     (folder / "docs" / "results" / "bench").mkdir(parents=True)
     (folder / "src" / "kiwicha" / "data").mkdir(parents=True)
     (folder / "README.md").write_text(readme)
-    for name in ("bring-up.md", "depthwise.md", "performance.md", "timing.md"):
+    (folder / "docs" / "guides").mkdir()
+    guide = "guides/beside-the-engine.md"
+    for name in ("bring-up.md", "depthwise.md", "performance.md", "timing.md", guide):
         (folder / "docs" / name).write_text(f"{documents.BEGIN}\n{documents.END}\n")
     return folder
 

@@ -9,13 +9,14 @@ import pytest
 
 from kiwicha import cli
 from tests.support.requirements import REPOSITORY
-from tools import reference_sweep, soak
+from tools import beside, reference_sweep, soak
 from tools.results import kinds
 from tools.results.catalogue import catalogue
 from tools.results.kinds import (
     KINDS,
     area_command,
     bench_command,
+    beside_command,
     board_command,
     bring_up_command,
     compile_command,
@@ -78,6 +79,11 @@ def test_commands_of_the_other_kinds() -> None:
     assert soak_command("a", {"model": "nabu", "config": "64", "inferences": 3}) == (
         "python -m tools.soak nabu --config 64 --inferences 3 --json a"
     )
+    two = {"slow": "person_detect", "urgent": "kws", "config": "64-preempt", "count": 10}
+    assert beside_command("a", two) == (
+        "python -m tools.beside --slow person_detect --urgent kws --config 64-preempt --count 10"
+        " --json a"
+    )
     assert sweep_command("a", {}) == "python -m tools.reference_sweep --json a"
 
 
@@ -87,9 +93,8 @@ def test_the_command_of_each_committed_file_exists(
 ) -> None:
     program, *words = result.command.split()
     if program != "kiwicha":
-        names = reference_sweep.__name__, soak.__name__
         assert [program, words[0]] == ["python", "-m"]
-        assert words[1] in names
+        assert words[1] in {reference_sweep.__name__, soak.__name__, beside.__name__}
         return
     assert cli.main([words[0], "--help"]) == 0
     known = capsys.readouterr().out

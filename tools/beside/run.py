@@ -1,35 +1,25 @@
-"""Runs two models beside each other on the simulated system: ``python -m tools.beside``.
-
-Person detection all the time, and a wake word whenever a timer asks for it: ``firmware/demo``. The
-outputs of every inference are compared with what the reference executor gives.
-"""
+"""A run of two models beside each other on the simulated system, by ``firmware/demo``."""
 
 import dataclasses
 import enum
 import itertools
-import json
 import random
 import struct
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any
 
-import typer
-
-from kiwicha.compiler import compile_stages
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import EngineCall
-from kiwicha.firmware.build import build_firmware
+from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.firmware.sources import FOLDER
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor
 from kiwicha.sim.verilator.image_run import run_image
 from kiwicha.sim.verilator.program_run import run_program
 from kiwicha.sim.verilator.simulator import build_simulator
-from kiwicha.zoo import models
 
-__all__ = ["Mode", "Outcome", "histogram", "longest_job", "main", "run_beside"]
+__all__ = ["Mode", "Outcome", "demo_firmware", "histogram", "longest_job", "run_beside"]
 
 DEMO = FOLDER / "demo" / "beside.c"
 _HEAD_BYTES = 32
@@ -37,11 +27,6 @@ _HEAD_BYTES = 32
 _ALIGNMENT = 64
 _ORDER_BYTES = 256
 _MAX_CYCLES = 400_000_000
-_PERIODS = 8
-_RANDOM_PER_MS = 10
-"""Requests at random for one that comes a millisecond after the urgent inference before."""
-_NOISE_BYTES = 64 * 1024
-_SPREAD_CYCLES = 20_000
 _REPORT = (
     *("total_cycles", "asleep_cycles", "slow_inferences"),
     *("wrong", "suspensions", "noise_wrong"),
@@ -95,6 +80,13 @@ def saved_bytes(program: Program) -> int:
     calls = [step.params for step in program.steps if isinstance(step.params, EngineCall)]
     used = [call.scratchpad_bytes for call in calls]
     return max(used, default=0) + _HEAD_BYTES
+
+
+def demo_firmware(programs: Sequence[Program], soc_header: str) -> Image:
+    """Return the demo for some Programs of one configuration, compiled at most once."""
+    kernels = {step.kernel for program in programs for step in program.steps}
+    config = find_config(programs[0].config)
+    return build_firmware(config, soc_header, kernels=kernels, has_others=False, main=DEMO)
 
 
 def run_beside(
@@ -160,10 +152,7 @@ def run_beside(
     order.append(put(bytes(report_bytes)))
     loads.append((cfu.IMAGE_ADDRESS, struct.pack(f"<{len(order)}I", *order)))
     simulator = build_simulator(config)
-    kernels = {step.kernel for program in (slow, urgent) for step in program.steps}
-    image = build_firmware(
-        config, simulator.soc_header, kernels=kernels, has_others=False, main=DEMO
-    )
+    image = demo_firmware((slow, urgent), simulator.soc_header)
     ending = run_image(
         simulator,
         loads=[(cfu.ONCHIP_BASE, image.raw), *((at, raw) for at, raw in loads if raw)],
@@ -190,61 +179,3 @@ def histogram(waits: Sequence[int], width: int = 500) -> list[tuple[int, int]]:
     """Return how many of some numbers lie from each multiple of a width up to the next one."""
     counts = Counter(wait // width for wait in waits)
     return [(k * width, counts[k]) for k in range(min(counts), max(counts) + 1)]
-
-
-def _report(compiled: Sequence[Program], count: int, seed: int) -> dict[str, Any]:
-    slow, urgent = compiled
-    invoke = run_beside(slow, urgent, Mode.INVOKE, count=_PERIODS, seed=seed)
-    sleep = run_beside(slow, urgent, Mode.SLEEP, count=_PERIODS, seed=seed)
-    noise = run_beside(
-        slow, urgent, Mode.SLEEP, count=_PERIODS, noise_bytes=_NOISE_BYTES, seed=seed
-    )
-    random_starts = run_beside(
-        slow, urgent, Mode.URGENT, count=count, spread_cycles=_SPREAD_CYCLES, seed=seed
-    )
-    every_ms = run_beside(
-        slow,
-        urgent,
-        Mode.URGENT,
-        count=-(-count // _RANDOM_PER_MS),
-        least_cycles=cfu.CLOCK_HZ // 1000,
-        seed=seed,
-    )
-    runs = {
-        "invoke": invoke,
-        "sleep": sleep,
-        "noise": noise,
-        "random": random_starts,
-        "millisecond": every_ms,
-    }
-    return {
-        "longest_job": longest_job(slow),
-        "period": {
-            name: runs[name].total_cycles / _PERIODS for name in ("invoke", "sleep", "noise")
-        },
-        "asleep": sleep.asleep_cycles / sleep.total_cycles,
-        "longest_wait": {name: max(runs[name].waits) for name in ("random", "millisecond")},
-        "histogram": {name: histogram(runs[name].waits) for name in ("random", "millisecond")},
-        "slow_inferences": {name: run.slow_inferences for name, run in runs.items()},
-        "suspensions": {name: run.suspensions for name, run in runs.items()},
-        "wrong": {name: run.wrong + run.noise_wrong for name, run in runs.items()},
-    }
-
-
-def main(
-    slow: Annotated[str, typer.Option(help="Model that runs all the time.")] = "person_detect",
-    urgent: Annotated[str, typer.Option(help="Model that the timer asks for.")] = "kws",
-    config: Annotated[str, typer.Option(help="One that is preemptible.")] = "64-preempt",
-    count: Annotated[int, typer.Option(help="Urgent inferences.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of inputs and requests.")] = 1,
-) -> None:
-    """Print as JSON how two models run beside each other."""
-    programs = [
-        compile_stages(models.resolve(name)[1].read_bytes(), config).program
-        for name in (slow, urgent)
-    ]
-    typer.echo(json.dumps(_report(programs, count, seed), indent=2))
-
-
-if __name__ == "__main__":
-    typer.run(main)

@@ -1,0 +1,1 @@
+"""Two models beside each other on the simulated system: person detection, and a wake word."""
