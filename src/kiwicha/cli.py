@@ -26,6 +26,7 @@ from kiwicha.commands import (
     load,
     mlperf,
     models,
+    pixels,
     report,
     run,
     sdk,
@@ -64,6 +65,7 @@ app.command()(sdk.sdk)
 app.add_typer(models.app, name="models")
 app.add_typer(mlperf.app, name="mlperf")
 app.command()(gallery.gallery)
+app.command()(pixels.pixels)
 app.command()(doctor.doctor)
 app.command()(area.area)
 app.command()(timing.timing)
