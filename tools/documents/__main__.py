@@ -9,7 +9,7 @@
 ``docs/performance``    Between two markers: what streams, engines, memories and kernels take
 ``docs/depthwise.md``   Between two markers: cycles beside the depthwise unit
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
-``docs/supported.md``   The compiler's support rules
+``docs/supported.md``   The compiler's support rules, and ONNX operators beside onnxruntime
 ``docs/*.schema.json``  The schema of the JSON of runs and studies
 ``demo_runs.json``      What ``kiwicha demo`` shows beside its run, in ``src/kiwicha/data``
 ======================  ===========================================================================
@@ -32,6 +32,7 @@ from kiwicha.html_report.schema import json_schema
 from tools.documents.board_pages import boards_page, bring_up_table
 from tools.documents.demo_runs import demo_runs
 from tools.documents.freshness import freshness
+from tools.documents.onnx_section import onnx_section
 from tools.documents.performance_tables import performance_tables
 from tools.documents.result_tables import (
     overview,
@@ -126,7 +127,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
         _DEPTHWISE: replaced(units, unit_table(runs, line)),
         _SCHEMA: _text(json_schema()),
-        _SUPPORTED: supported_page(),
+        _SUPPORTED: supported_page() + onnx_section(measured("onnx"), line),
         _VELA: vela_page(runs, line),
         _BOARDS: boards_page(measured("boards"), line),
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),

@@ -22,7 +22,7 @@ from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.program.image import Program
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 from kiwicha.zoo import models as zoo
-from tools import reference_sweep
+from tools import onnx_draws, reference_sweep
 from tools.results.result import Fingerprint, Kind
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "board_command",
     "bring_up_command",
     "compile_command",
+    "onnx_command",
     "sweep_command",
     "timing_command",
 ]
@@ -100,6 +101,11 @@ def compile_command(path: str, compilation: Mapping[str, Any]) -> str:
 def sweep_command(path: str, _: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``sweep``."""
     return f"python -m tools.reference_sweep --json {path}"
+
+
+def onnx_command(path: str, _: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``onnx``."""
+    return f"python -m tools.onnx_draws --json {path}"
 
 
 def _run_name(run: Mapping[str, Any]) -> str:
@@ -175,6 +181,10 @@ def _sweep_present(_: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: reference_sweep.fingerprint()}
 
 
+def _onnx_present(outcome: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: {**onnx_draws.fingerprint(), **_pinned(outcome["versions"])}}
+
+
 def _pinned(packages: Iterable[str]) -> dict[str, str]:
     """Return the versions that continuous integration installs."""
     text = _PINNED.read_text(encoding="utf-8")
@@ -198,6 +208,7 @@ KINDS = (
         lambda report: report["build"]["build_seconds"],
     ),
     Kind("timing", timing_command, _recorded, _timing_present, lambda one: one["seconds"]),
+    Kind("onnx", onnx_command, _recorded, _onnx_present, lambda outcome: outcome["seconds"]),
     Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),
     Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
 )

@@ -9,7 +9,7 @@ import pytest
 
 from kiwicha import cli
 from tests.support.requirements import REPOSITORY
-from tools import reference_sweep
+from tools import onnx_draws, reference_sweep
 from tools.results import kinds
 from tools.results.catalogue import catalogue
 from tools.results.kinds import (
@@ -19,6 +19,7 @@ from tools.results.kinds import (
     board_command,
     bring_up_command,
     compile_command,
+    onnx_command,
     sweep_command,
     timing_command,
 )
@@ -74,6 +75,7 @@ def test_commands_of_the_other_kinds() -> None:
     assert compile_command("a", {**run, "optimize": "size"}) == (
         "kiwicha compile kws --config 64 --optimize size --json a"
     )
+    assert onnx_command("a", {}) == "python -m tools.onnx_draws --json a"
     assert sweep_command("a", {}) == "python -m tools.reference_sweep --json a"
 
 
@@ -83,7 +85,9 @@ def test_the_command_of_each_committed_file_exists(
 ) -> None:
     program, *words = result.command.split()
     if program != "kiwicha":
-        assert [program, *words[:2]] == ["python", "-m", reference_sweep.__name__]
+        tools = {onnx_draws.__name__, reference_sweep.__name__}
+        assert [program, words[0]] == ["python", "-m"]
+        assert words[1] in tools
         return
     assert cli.main([words[0], "--help"]) == 0
     known = capsys.readouterr().out

@@ -11,6 +11,8 @@ __all__ = ["with_pixels"]
 
 _PLANES = [0, 3, 1, 2]
 """Dimensions of an image of pixels, in the order of one of planes."""
+_PIXELS = [0, 2, 3, 1]
+"""The other way round."""
 
 
 def with_pixels(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
@@ -58,9 +60,9 @@ def _turned(model: Any) -> tuple[bytes, tuple[str, ...]]:
             node.input[:] = [planes if name == edge.name else name for name in node.input]
         turn = helper.make_node("Transpose", [edge.name], [planes], name=planes, perm=_PLANES)
         graph.node.insert(0, turn)
-        stored = [type(sizes[axis]).FromString(sizes[axis].SerializeToString()) for axis in range(4)]
-        for place, axis in enumerate((0, 2, 3, 1)):
-            sizes[place].CopyFrom(stored[axis])
+        for axis in _PIXELS:
+            sizes.add().CopyFrom(sizes[axis])
+        del sizes[:4]
         turned.append(edge.name)
     if not turned:
         raise UsageError("model must have an input of four dimensions, NCHW, with several channels")
