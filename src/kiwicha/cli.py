@@ -169,7 +169,8 @@ def _text(error: Exception) -> str:
     # Typer's own errors have a text for users.
     describe = getattr(error, "format_message", None)
     if describe is not None:
-        return str(describe())
+        # Its own checks say twice that a value is wrong.
+        return str(describe()).replace(": Value error, ", ": ")
     if isinstance(error, OSError) and error.errno in _FULL:
         where = f" ({error.filename})" if error.filename else ""
         return f"disk must have room: {reason(error)}{where}"

@@ -95,7 +95,7 @@ def _text(
         "float32 decides: a scale is no power of two, so its products are rounded, and what is a",
         "half lies a little above or below it. Rounding to even would agree with the share in the",
         "column before the last, not with all. It takes the parity of the result, which a scale, a",
-        "shift and an addition do not tell: two passes and a sum of tables, three times the cycles.",
+        "shift and an addition do not tell: two passes and a sum of tables, thrice the cycles.",
         "",
         *table(columns, rows),
         "",
