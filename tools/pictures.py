@@ -14,6 +14,7 @@ Chromium, the public models, and minutes.
 
 import argparse
 import importlib
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kiwicha import cli, tools
+from kiwicha import tools
 from kiwicha.doctor import install_command
-from kiwicha.errors import ToolError, UsageError
+from kiwicha.errors import ToolError
 from kiwicha.interpreter.interpreter import Interpreter
 
 __all__ = ["FOLDER", "PICTURES", "Shot", "main", "shot"]
@@ -85,17 +86,17 @@ def shot(page: Path, how: Shot) -> bytes:
         return bytes(tab.screenshot(full_page=how.is_whole))
 
 
-def _run(*words: str | Path) -> None:
-    if cli.main([str(word) for word in words]):
-        raise UsageError(f"kiwicha {' '.join(map(str, words))} must succeed")
+def _run(folder: Path, *words: str) -> None:
+    """Run a command as users do: pages show it."""
+    program = Path(sys.executable).with_name("kiwicha")
+    subprocess.run([program, *words], cwd=folder, check=True)
 
 
 def _report(folder: Path, how: Shot) -> bytes:
     page = folder / "report.html"
     if not page.exists():
-        runs = folder / "runs.json"
-        _run("bench", _MODEL, "--config", "64,128,256", "--json", runs)
-        _run("report", runs, "-o", page)
+        _run(folder, "bench", _MODEL, "--config", "64,128,256", "--json", "runs.json")
+        _run(folder, "report", "runs.json", "-o", page.name)
     return shot(page, how)
 
 
@@ -111,16 +112,14 @@ def _notebook(folder: Path) -> bytes:
 
 
 def _timeline(folder: Path) -> bytes:
-    picture = folder / "timeline.png"
-    _run("trace", _MODEL, "-o", folder / "trace.json", "--picture", picture)
-    return picture.read_bytes()
+    _run(folder, "trace", _MODEL, "--picture", "timeline.png")
+    return (folder / "timeline.png").read_bytes()
 
 
 def _front(folder: Path) -> bytes:
-    study, page = folder / "study.json", folder / "study.html"
-    _run("explore", _MODEL, "kws", "--board", "arty_a7_35", "--json", study)
-    _run("report", study, "-o", page)
-    return shot(page, Shot(900, 820))
+    _run(folder, "explore", _MODEL, "kws", "--board", "arty_a7_35", "--json", "study.json")
+    _run(folder, "report", "study.json", "-o", "study.html")
+    return shot(folder / "study.html", Shot(900, 820))
 
 
 PICTURES: Mapping[str, Callable[[Path], bytes]] = {

@@ -165,6 +165,8 @@ def build_site(project: Path, output: Path, tried: Sequence[str] = ()) -> None:
         "strict": True,
         # Nothing is loaded from elsewhere.
         "theme": {"name": "mkdocs", "highlightjs": False, "color_mode": "auto"},
+        # Tables within what unfolds.
+        "markdown_extensions": ["md_in_html"],
         "plugins": ["search", {"mkdocstrings": {"handlers": handlers}}],
         "nav": _navigation(is_tried=bool(tried)),
         "validation": {"nav": {"omitted_files": "warn"}, "links": {"anchors": "warn"}},
