@@ -63,7 +63,7 @@ def test_every_package_is_a_dependency_of_the_project(name: str) -> None:
 def test_every_optional_package_is_listed() -> None:
     """But for what only tests need."""
     metadata = importlib.metadata.metadata("kiwicha")
-    extras = set(metadata.get_all("Provides-Extra") or []) - {"all", "docs", "test"}
+    extras = set(metadata.get_all("Provides-Extra") or []) - {"all", "test"}
     assert {"boards", "explore", "onnx", "report", "synth", "vela"} <= extras
     optional = {
         requirement.name
@@ -100,6 +100,7 @@ def test_requirement_is_what_the_metadata_say(line: str, text: str) -> None:
         ("apt-get", "openFPGALoader", "sudo apt-get install openfpgaloader"),
         ("xcode-select", "openFPGALoader", "brew install openfpgaloader"),
         ("apk", "vivado", doctor._ANYWHERE["vivado"]),
+        ("zypper", "chromium", "sudo zypper install chromium"),
     ],
 )
 def test_the_systems_own_installer_is_named(
@@ -112,6 +113,17 @@ def test_the_systems_own_installer_is_named(
 def test_a_system_without_a_known_installer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     assert doctor.install_command("make") == "install GNU make"
+
+
+@pytest.mark.parametrize("name", ["chromium", "chromium-browser"])
+def test_a_browser_is_found_under_either_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(doctor.shutil, "which", {name: f"/usr/bin/{name}"}.get)
+    (browser,) = (tool for tool in doctor.examine() if tool.name == "chromium")
+    assert (browser.is_found, browser.where, browser.is_required) == (
+        True,
+        f"/usr/bin/{name}",
+        False,
+    )
 
 
 def test_what_boards_need_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,3 +132,36 @@ def test_make_does_what_the_readme_says() -> None:
         check=True,
     )
     assert done.stdout.rstrip().endswith("nowhere/bin/kiwicha demo")
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+def test_the_first_commands_work_in_an_environment_of_their_own(tmp_path: Path) -> None:
+    """`make test` is not among them: it runs these tests."""
+    tree = tmp_path / "tree"
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (REPOSITORY / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(REPOSITORY / name, tree / name)
+    first = QUICK_START[: QUICK_START.index("make demo") + 1]
+    assert [line.split()[0] for line in first] == ["make", "pip", "kiwicha", "make"]
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
+    left_out = {"ARGS", "MAKEFLAGS", "PYTHONPATH", "VIRTUAL_ENV", "VENV"}
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    for line in first:
+        inside = {} if line == first[-1] else {"VIRTUAL_ENV": str(tmp_path / "env")}
+        path = f"{tmp_path / 'env' / 'bin'}:{os.environ['PATH']}"
+        done = subprocess.run(
+            shlex.split(line),
+            cwd=tree,
+            env={**environment, **inside, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if re.search(r"(Could not find a version|Connection|Temporary failure)", done.stderr):
+            requirements.unavailable("needs a package index", is_failure_in_ci=False)
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"

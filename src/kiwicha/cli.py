@@ -26,6 +26,7 @@ from kiwicha.commands import (
     load,
     mlperf,
     models,
+    pixels,
     report,
     run,
     sdk,
@@ -64,6 +65,7 @@ app.command()(sdk.sdk)
 app.add_typer(models.app, name="models")
 app.add_typer(mlperf.app, name="mlperf")
 app.command()(gallery.gallery)
+app.command()(pixels.pixels)
 app.command()(doctor.doctor)
 app.command()(area.area)
 app.command()(timing.timing)
@@ -167,7 +169,8 @@ def _text(error: Exception) -> str:
     # Typer's own errors have a text for users.
     describe = getattr(error, "format_message", None)
     if describe is not None:
-        return str(describe())
+        # Its own checks say twice that a value is wrong.
+        return str(describe()).replace(": Value error, ", ": ")
     if isinstance(error, OSError) and error.errno in _FULL:
         where = f" ({error.filename})" if error.filename else ""
         return f"disk must have room: {reason(error)}{where}"

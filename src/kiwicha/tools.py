@@ -14,7 +14,18 @@ from pathlib import Path
 from kiwicha import tool_log
 from kiwicha.errors import ToolError
 
-__all__ = ["TOOLS", "Tool", "cores", "cxx", "make", "require_package", "run", "verilator", "zig"]
+__all__ = [
+    "TOOLS",
+    "Tool",
+    "chromium",
+    "cores",
+    "cxx",
+    "make",
+    "require_package",
+    "run",
+    "verilator",
+    "zig",
+]
 
 _LOG_LINES = 12
 """Lines of a failed tool's output that its error repeats."""
@@ -47,6 +58,11 @@ def cores() -> int:
     # Where there is no affinity, as on macOS, it may use all.
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def chromium() -> str | None:
+    """Return the path of Chromium, under either of its names; None if it is not installed."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def require_package(module: str, package: str, name: str) -> str:

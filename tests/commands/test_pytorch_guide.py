@@ -1,38 +1,21 @@
 """The guide from PyTorch to cycles: its scripts and commands, one after the other."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.support.commands.guides import SCRIPTS, kiwicha_run, python_blocks, script
 from tests.support.models.qdq_builder import OnnxCase, answers
 from tests.support.requirements import REPOSITORY, module, unavailable
 
 GUIDE = REPOSITORY / "docs" / "guides" / "pytorch.md"
-SCRIPTS = REPOSITORY / "docs" / "examples" / "pytorch"
-
-
-def run(folder: Path, *words: str) -> str:
-    """Run a command in a folder and give what it prints."""
-    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(
-        words, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def script(folder: Path, name: str) -> str:
-    return run(folder, sys.executable, name)
 
 
 def export_without_torch(path: Path) -> None:
-    """Write the network of ``train.py`` as PyTorch exports it, with random weights."""
+    """Write the network of ``train_torch.py`` as PyTorch exports it, with random weights."""
     onnx = module("onnx", "onnx")
     helper, rng = onnx.helper, np.random.default_rng(1)
     nodes, constants, value = [], [], "picture"
@@ -76,16 +59,17 @@ def follow(folder: Path) -> int:
     """Do what the guide does behind the export, and give how many of 200 pictures are right."""
     module("onnxruntime", "onnxruntime")
     script(folder, "quantize.py")
-    found = re.fullmatch(r"(\d+) of 200 are right\n", script(folder, "evaluate.py"))
+    found = re.fullmatch(
+        r"(\d+) of 200 are right\n", script(folder, "evaluate.py", "shapes_int8.onnx")
+    )
     assert found
     picture = np.fromfile(folder / "picture.bin", np.float32).reshape(1, 1, 24, 24)
     model = (folder / "shapes_int8.onnx").read_bytes()
     (expected,) = answers(OnnxCase(model, (picture,)))
-    kiwicha = (sys.executable, "-m", "kiwicha.cli")
-    listing = run(folder, *kiwicha, "compile", "shapes_int8.onnx", "--config", "64")
+    listing = kiwicha_run(folder, "compile", "shapes_int8.onnx", "--config", "64")
     assert "DEPTHWISE_CONV_2D" in listing
     words = ("--input", "picture.bin", "--target", "reference", "--output", "scores.bin")
-    run(folder, *kiwicha, "run", "shapes_int8.onnx", *words)
+    kiwicha_run(folder, "run", "shapes_int8.onnx", *words)
     scores = np.fromfile(folder / "scores.bin", np.float32)
     assert scores.argmax() == expected.argmax()
     return int(found[1])
@@ -100,7 +84,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_guide_shows_what_the_scripts_do() -> None:
     texts = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS.glob("*.py"))
-    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = python_blocks(GUIDE)
     assert len(blocks) == 2
     assert all(block in texts for block in blocks)
 
@@ -114,7 +98,7 @@ def test_the_guide_works_from_the_export_on(folder: Path) -> None:
 @pytest.mark.nightly
 def test_the_guide_works_from_the_training_on(folder: Path) -> None:
     try:
-        script(folder, "train.py")
+        script(folder, "train_torch.py")
     except AssertionError as error:
         if "No module named 'torch'" not in str(error):
             raise
@@ -128,6 +112,5 @@ def test_the_guide_works_from_the_training_on(folder: Path) -> None:
 def test_the_simulated_system_gives_the_same(folder: Path) -> None:
     export_without_torch(folder / "shapes.onnx")
     script(folder, "quantize.py")
-    kiwicha = (sys.executable, "-m", "kiwicha.cli")
-    table = run(folder, *kiwicha, "bench", "shapes_int8.onnx", "--config", "64")
+    table = kiwicha_run(folder, "bench", "shapes_int8.onnx", "--config", "64")
     assert "bit-exact" in table

@@ -39,6 +39,14 @@ def test_features_are_those_of_the_public_frontend(
     assert found == b"".join(answer.tobytes() for (answer,) in answers)
 
 
+def test_a_picture_is_answered_with_what_the_model_takes(tmp_path: Path) -> None:
+    picture = tmp_path / "a.png"
+    with pytest.raises(UsageError, match=r"not a picture \(.*\); give a \.wav file$"):
+        model_inputs(prepare("micro_speech", "simd"), [picture])
+    with pytest.raises(UsageError, match=r"not a picture \(.*\); give their raw bytes$"):
+        model_inputs(prepare("ad", "simd"), [picture])
+
+
 def test_recordings_that_do_not_fit(tmp_path: Path) -> None:
     short = recording(tmp_path / "short.wav", RATE_HZ // 2)
     with pytest.raises(UsageError, match=r"recording must have 0\.99 seconds or more"):

@@ -62,4 +62,10 @@ def test_waiting_is_named_with_its_remedy() -> None:
 def test_a_run_without_profile_says_so() -> None:
     plain = run(("CONV_2D", 64))
     del plain["profile"]
-    assert lines(plain, {"unknown": 100})[0] == "100 % convolution, not split by causes"
+    assert lines(plain | {"model": "kws"}, {"unknown": 100}) == [
+        "100 % convolution, not split by causes",
+        (
+            "Next: the file has no profile, so cycles have no causes and no charts: "
+            "kiwicha bench kws --config 64 --json FILE writes it."
+        ),
+    ]

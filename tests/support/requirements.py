@@ -3,12 +3,13 @@
 import functools
 import importlib
 import os
-import shutil
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
 import pytest
+
+from kiwicha import tools
 
 __all__ = [
     "REPOSITORY",
@@ -66,7 +67,7 @@ def module(name: str, package: str) -> ModuleType:
 
 def browser() -> str:
     """Return the path of Chromium, or skip the running test, in continuous integration too."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    found = tools.chromium()
     if found is None:
         unavailable("needs a browser: apt-get install chromium", is_failure_in_ci=False)
     return found

@@ -11,7 +11,7 @@
 ``docs/engine.md``      Between two markers: cycles with decoders of blocks and weights on chip
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/guides/beside``  Between two markers: periods, and how long urgent models wait
-``docs/supported.md``   The compiler's support rules
+``docs/supported.md``   The compiler's support rules, and ONNX operators beside onnxruntime
 ``docs/*.schema.json``  The schema of the JSON of runs and studies
 ``demo_runs.json``      What ``kiwicha demo`` shows beside its run, in ``src/kiwicha/data``
 ======================  ===========================================================================
@@ -35,6 +35,7 @@ from tools.documents.beside_tables import beside_tables
 from tools.documents.board_pages import boards_page, bring_up_table
 from tools.documents.demo_runs import demo_runs
 from tools.documents.freshness import freshness
+from tools.documents.onnx_section import onnx_section
 from tools.documents.performance_tables import performance_tables
 from tools.documents.result_tables import (
     blocks_table,
@@ -138,7 +139,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _DEPTHWISE: replaced(units, unit_table(runs, line)),
         _ENGINE: replaced(engine, blocks_table(runs, line)),
         _SCHEMA: _text(json_schema()),
-        _SUPPORTED: supported_page(),
+        _SUPPORTED: supported_page() + onnx_section(measured("onnx"), line),
         _VELA: vela_page(runs, line),
         _BOARDS: boards_page(measured("boards"), line),
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),

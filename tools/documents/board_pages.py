@@ -22,6 +22,8 @@ has 36 Kbit on Xilinx parts and 18 Kbit on ECP5; a multiplier is a DSP48E1 or a 
 
 {summary}
 
+Modules, critical path and command of each build unfold:
+
 {sections}"""
 
 _COLUMNS = {
@@ -112,8 +114,10 @@ def _section(name: str, report: Mapping[str, Any], freshness: Freshness) -> str:
     limits = (f"{capacity[key]:,g}" if key in capacity else "" for key in resources)
     rows += [_counts("all", resources), [report["part"], *limits]]
     versions = ", ".join(f"{tool} {number}" for tool, number in report["versions"].items())
+    # Python's Markdown asks for the attribute where it stands within HTML; others ignore it.
     return "\n".join([
-        f"## {_title(report)}, {report['config']}",
+        '<details markdown="1">',
+        f"<summary>{_title(report)}, {report['config']}: modules</summary>",
         "",
         _verdict(report),
         "",
@@ -122,6 +126,8 @@ def _section(name: str, report: Mapping[str, Any], freshness: Freshness) -> str:
         f"`{board_command(name, report)}` ({versions})",
         "",
         freshness([name]),
+        "",
+        "</details>",
         "",
     ])
 

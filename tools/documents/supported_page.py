@@ -53,7 +53,8 @@ def supported_page() -> str:
         "and rounded once. onnxruntime computes it in float32: an operator's results differ by one",
         "step at most, and only at, or next to, an exact half. Exact halves are frequent in pools",
         "of even windows and in linear resizing with one scale for input and output; onnxruntime",
-        "rounds them to even, Kiwicha away from zero (upwards in a resized image).",
+        "rounds them to even where its float32 gives the half, Kiwicha away from zero (upwards in",
+        "a resized image).",
         "",
     ]
     lines += [f"- {', '.join(_plain(names))}: {text}" for names, text in onnx_rules()]

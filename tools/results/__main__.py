@@ -12,7 +12,7 @@ from rich.table import Table
 from kiwicha import cli
 from kiwicha.commands import console
 from kiwicha.errors import KiwichaError, UsageError
-from tools import reference_sweep, soak
+from tools import onnx_draws, reference_sweep, soak
 from tools.beside import __main__ as beside
 from tools.documents.__main__ import update
 from tools.results import present
@@ -25,6 +25,7 @@ __all__ = ["app", "main"]
 
 _RUNNERS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "kiwicha": cli.main,
+    "python -m tools.onnx_draws": onnx_draws.main,
     "python -m tools.reference_sweep": reference_sweep.main,
     "python -m tools.soak": soak.main,
     "python -m tools.beside": beside.main,

@@ -22,7 +22,7 @@ from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.program.image import Program
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 from kiwicha.zoo import models as zoo
-from tools import reference_sweep
+from tools import onnx_draws, reference_sweep
 from tools.beside import report as beside
 from tools.results.result import Fingerprint, Kind
 
@@ -36,6 +36,7 @@ __all__ = [
     "board_command",
     "bring_up_command",
     "compile_command",
+    "onnx_command",
     "soak_command",
     "sweep_command",
     "timing_command",
@@ -115,6 +116,11 @@ def beside_command(path: str, report: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``beside``."""
     words = " ".join(f"--{what} {report[what]}" for what in ("slow", "urgent", "config", "count"))
     return f"python -m tools.beside {words} --json {path}"
+
+
+def onnx_command(path: str, _: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``onnx``."""
+    return f"python -m tools.onnx_draws --json {path}"
 
 
 def _run_name(run: Mapping[str, Any]) -> str:
@@ -198,6 +204,10 @@ def _beside_present(report: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: beside.fingerprint(report)}
 
 
+def _onnx_present(outcome: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: {**onnx_draws.fingerprint(), **_pinned(outcome["versions"])}}
+
+
 def _pinned(packages: Iterable[str]) -> dict[str, str]:
     """Return the versions that continuous integration installs."""
     text = _PINNED.read_text(encoding="utf-8")
@@ -223,6 +233,7 @@ KINDS = (
     Kind("timing", timing_command, _recorded, _timing_present, lambda one: one["seconds"]),
     Kind("soak", soak_command, _recorded, _soak_present, lambda outcome: outcome["seconds"]),
     Kind("beside", beside_command, _recorded, _beside_present, lambda report: report["seconds"]),
+    Kind("onnx", onnx_command, _recorded, _onnx_present, lambda outcome: outcome["seconds"]),
     Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),
     Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
 )

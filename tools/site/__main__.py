@@ -86,7 +86,7 @@ def _copy_linked(project: Path, folder: Path, page: Path) -> None:
 
 
 def _navigation(*, is_tried: bool) -> list[Mapping[str, Any]]:
-    guides = ("bring-your-own-model", "pytorch", "sound", "gallery", "read-a-report")
+    guides = ("bring-your-own-model", "keras", "pytorch", "sound", "gallery", "read-a-report")
     applications = ("tflm", "beside-the-engine", "first-power-up")
     notebooks = ("own-model", "where-the-cycles-go")
     inside = ("architecture", "engine", "depthwise", "performance", "timing", "bring-up")
@@ -165,6 +165,8 @@ def build_site(project: Path, output: Path, tried: Sequence[str] = ()) -> None:
         "strict": True,
         # Nothing is loaded from elsewhere.
         "theme": {"name": "mkdocs", "highlightjs": False, "color_mode": "auto"},
+        # Tables within what unfolds.
+        "markdown_extensions": ["md_in_html"],
         "plugins": ["search", {"mkdocstrings": {"handlers": handlers}}],
         "nav": _navigation(is_tried=bool(tried)),
         "validation": {"nav": {"omitted_files": "warn"}, "links": {"anchors": "warn"}},

@@ -152,9 +152,10 @@ def model_inputs(workload: Workload, files: Sequence[Path]) -> list[bytes]:
         )
     pictures = [path for path in files if path.suffix.lower() in PICTURE_SUFFIXES]
     if pictures and zoo.takes_sound(workload.path):
+        remedy = "a .wav file" if zoo.frame_step_ms(workload.path) else "their raw bytes"
         raise UsageError(
             f"input of {workload.model} must be features of sound ({describe(tensors[0])}), not a "
-            f"picture ({pictures[0]}); give their raw bytes"
+            f"picture ({pictures[0]}); give {remedy}"
         )
     recordings = [path for path in files if path.suffix.lower() in SOUND_SUFFIXES]
     if recordings:

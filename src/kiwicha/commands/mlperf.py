@@ -85,15 +85,16 @@ def run_benchmarks(
         for outcome in [found[benchmark.name, workload.config.name]]
     ]
     if json is not None:
-        source = {"round": others.name, "division": others.division, "source": others.source}
-        console.write_json(json, {"results": results, "published": source, "made": made()})
+        sources = [
+            {"round": one.name, "division": one.division, "source": one.source} for one in others
+        ]
+        console.write_json(json, {"results": results, "published": sources, "made": made()})
     if json != console.STDOUT:
         out = console.stdout()
         out.print(_table(chosen, configs, results))
-        out.print(
-            f"simulated, one inference at the board's clock; others: medians of MLPerf Tiny "
-            f"{others.name}, {others.division} division ({others.source})"
-        )
+        out.print("simulated, one inference at the board's clock; others: medians of MLPerf Tiny")
+        for one in others:
+            out.print(f"{one.name}: {one.division} division ({one.source})")
         for benchmark in chosen:
             if benchmark.name in scores:
                 score = scores[benchmark.name]
@@ -157,12 +158,14 @@ def _table(
         clock = next(iter(own.values()))["clock_hz"]
         cells = [f"{own[benchmark.name]['milliseconds']:,.3f}" for benchmark in benchmarks]
         table.add_row(f"kiwicha {config}", f"{clock / 1e6:g} MHz", *cells)
-    table.add_section()
-    for system in published().systems:
-        times = [system.milliseconds(benchmark.name) for benchmark in benchmarks]
-        if any(time is not None for time in times):
-            cells = ["-" if time is None else f"{time:,.3f}" for time in times]
-            table.add_row(f"{system.submitter} {system.system}", system.clock, *cells)
+    for others in published():
+        table.add_section()
+        for system in others.systems:
+            times = [system.milliseconds(benchmark.name) for benchmark in benchmarks]
+            if any(time is not None for time in times):
+                cells = ["-" if time is None else f"{time:,.3f}" for time in times]
+                name = f"{others.name} {system.submitter} {system.system}"
+                table.add_row(name, system.clock, *cells)
     return table
 
 

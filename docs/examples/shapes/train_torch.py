@@ -1,4 +1,4 @@
-"""Train a small network and export it: ``python train.py`` writes shapes.onnx."""
+"""Train a small network and export it: ``python train_torch.py`` writes shapes.onnx."""
 
 import torch
 from shapes import CLASSES, SIZE, draw
