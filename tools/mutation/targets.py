@@ -44,19 +44,22 @@ TARGETS = {
     for target in (
         Target(
             "kiwicha.gateware.engine.memory.memory_port",
-            _proofs(_MEMORY, "test_each_reader_gets_the_words_of_its_addresses[2]"),
+            (
+                f"{_MEMORY}/test_memory_path.py",
+                *_proofs(_MEMORY, "test_each_reader_gets_the_words_of_its_addresses[2]"),
+            ),
             "MemoryPort",
             {"readers": 2},
         ),
         Target(
             "kiwicha.gateware.engine.memory.dma_reader",
-            _proofs(_MEMORY, "test_holds_for_ever[reader]"),
+            (f"{_MEMORY}/test_memory_path.py", *_proofs(_MEMORY, "test_holds_for_ever[reader]")),
             "DmaReader",
             {"depth": 8},
         ),
         Target(
             "kiwicha.gateware.engine.memory.dma_writer",
-            _proofs(_MEMORY, "test_holds_for_ever[writer]"),
+            (f"{_MEMORY}/test_memory_path.py", *_proofs(_MEMORY, "test_holds_for_ever[writer]")),
             "DmaWriter",
             {"depth": 16},
         ),
