@@ -10,6 +10,7 @@
 ``docs/depthwise.md``   Between two markers: cycles beside the depthwise unit
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/supported.md``   The compiler's support rules
+``docs/verification``   The plan, the proofs, what tests see, and open holes
 ``docs/*.schema.json``  The schema of the JSON of runs and studies
 ``demo_runs.json``      What ``kiwicha demo`` shows beside its run, in ``src/kiwicha/data``
 ======================  ===========================================================================
@@ -43,6 +44,7 @@ from tools.documents.result_tables import (
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
 from tools.documents.timing_tables import timing_tables
+from tools.documents.verification_page import verification_page
 from tools.results import present
 from tools.results.catalogue import catalogue
 
@@ -59,6 +61,7 @@ _SCHEMA = "docs/runs.schema.json"
 _SUPPORTED = "docs/supported.md"
 _TIMING = "docs/timing.md"
 _VELA = "docs/vela.md"
+_VERIFICATION = "docs/verification.md"
 _README = "README.md"
 _RESULTS_PAGE = "docs/results.md"
 _UNSHOWN = {"made", "profile"}
@@ -128,6 +131,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _SCHEMA: _text(json_schema()),
         _SUPPORTED: supported_page(),
         _VELA: vela_page(runs, line),
+        _VERIFICATION: verification_page(project),
         _BOARDS: boards_page(measured("boards"), line),
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),
         _PERFORMANCE: replaced(performance, performance_tables(runs)),
