@@ -57,6 +57,13 @@ def sweep(session: nox.Session) -> None:
 
 
 @nox.session
+def mutation(session: nox.Session) -> None:
+    """Put faults into sources and count those that tests see; goes on where it was left."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "-m", "tools.mutation", *session.posargs)
+
+
+@nox.session
 def costs(session: nox.Session) -> None:
     """Measure what steps of the CPU cost; prints a `Cost` for each kernel."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

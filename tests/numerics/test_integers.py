@@ -1,11 +1,14 @@
 """Numbers as other types."""
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kiwicha.numerics.integers import cast
+from kiwicha.contract.integers import IntegerOperation
+from kiwicha.numerics.integers import OPERATIONS, cast, selected
 
 INTEGERS = (np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64)
 
@@ -36,3 +39,42 @@ def test_whatever_is_not_zero_is_true() -> None:
         True,
     ]
     assert cast(np.array([False, True]), np.float32).tolist() == [0.0, 1.0]
+
+
+PAIRS = [(7, 2), (-7, 2), (7, -2), (-7, -2), (6, 3), (0, 5), (-1, 5), (2**40, -3)]
+EXACT = {
+    IntegerOperation.ADD: lambda a, b: a + b,
+    IntegerOperation.SUB: lambda a, b: a - b,
+    IntegerOperation.MUL: lambda a, b: a * b,
+    # Towards zero, as C has it.
+    IntegerOperation.DIV: lambda a, b: int(Fraction(a, b)),
+    IntegerOperation.FLOOR_DIV: lambda a, b: math.floor(Fraction(a, b)),
+    IntegerOperation.FLOOR_MOD: lambda a, b: a - b * math.floor(Fraction(a, b)),
+    IntegerOperation.MINIMUM: min,
+    IntegerOperation.MAXIMUM: max,
+    IntegerOperation.EQUAL: lambda a, b: a == b,
+    IntegerOperation.NOT_EQUAL: lambda a, b: a != b,
+    IntegerOperation.LESS: lambda a, b: a < b,
+    IntegerOperation.LESS_EQUAL: lambda a, b: a <= b,
+}
+
+
+@pytest.mark.parametrize("operation", IntegerOperation, ids=lambda operation: operation.name)
+def test_operations_are_exact(operation: IntegerOperation) -> None:
+    a, b = np.array([*PAIRS, (5, 5)], np.int64).T
+    expected = [EXACT[operation](*pair) for pair in [*PAIRS, (5, 5)]]
+    assert OPERATIONS[operation](a, b).tolist() == expected
+
+
+def test_elements_are_selected() -> None:
+    assert selected(np.array([True, False]), np.array([1, 2]), np.array([3])).tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_the_largest_float_below_a_limit_is_kept(dtype: Any) -> None:
+    limits = np.iinfo(dtype)
+    for limit in (limits.min, limits.max):
+        for towards in (0, np.inf, -np.inf):
+            value = np.nextafter(np.float32(limit), np.float32(towards))
+            exact = min(max(int(value), limits.min), limits.max)
+            assert cast(np.array([value]), dtype).tolist() == [exact]

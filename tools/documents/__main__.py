@@ -12,6 +12,7 @@
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/guides/beside``  Between two markers: periods, and how long urgent models wait
 ``docs/supported.md``   The compiler's support rules, and ONNX operators beside onnxruntime
+``docs/verification``   The plan, the proofs, what tests see, and open holes
 ``docs/*.schema.json``  The schema of the JSON of runs and studies
 ``demo_runs.json``      What ``kiwicha demo`` shows beside its run, in ``src/kiwicha/data``
 ======================  ===========================================================================
@@ -49,6 +50,7 @@ from tools.documents.soak_section import soak_section
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
 from tools.documents.timing_tables import timing_tables
+from tools.documents.verification_page import verification_page
 from tools.results import present
 from tools.results.catalogue import catalogue
 
@@ -67,6 +69,7 @@ _SCHEMA = "docs/runs.schema.json"
 _SUPPORTED = "docs/supported.md"
 _TIMING = "docs/timing.md"
 _VELA = "docs/vela.md"
+_VERIFICATION = "docs/verification.md"
 _README = "README.md"
 _RESULTS_PAGE = "docs/results.md"
 _UNSHOWN = {"made", "profile"}
@@ -141,6 +144,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _SCHEMA: _text(json_schema()),
         _SUPPORTED: supported_page() + onnx_section(measured("onnx"), line),
         _VELA: vela_page(runs, line),
+        _VERIFICATION: verification_page(project),
         _BOARDS: boards_page(measured("boards"), line),
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),
         _PERFORMANCE: replaced(performance, performance_tables(runs)),

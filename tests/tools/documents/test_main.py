@@ -18,6 +18,7 @@ PAGES = [
         "docs/runs.schema.json",
         "docs/supported.md",
         "docs/vela.md",
+        "docs/verification.md",
         "docs/boards.md",
     ),
     "docs/bring-up.md",

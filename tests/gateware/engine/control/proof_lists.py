@@ -81,7 +81,10 @@ def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any, *, has_soft
 
 
 def job_check(dut: JobCheck) -> Rules:
-    """State of one descriptor, in `JOB_WORDS` cycles or more, that it is sound or refused."""
+    """State that one descriptor, in `JOB_WORDS` cycles or more, is sound or refused.
+
+    Assumed: its words come in order; the list's number of transfers does not change.
+    """
 
     def rules(m: Module, submodules: Any) -> None:
         words = Signal(JOB.size)
@@ -108,7 +111,10 @@ def job_check(dut: JobCheck) -> Rules:
 
 
 def job_fetcher(dut: JobFetcher) -> Rules:
-    """State that what comes out is sound; after an error nothing more comes out."""
+    """State that jobs that come out are sound; after an error nothing more comes out.
+
+    Assumed: words stay until they are taken; the list's number of transfers does not change.
+    """
 
     def rules(m: Module, submodules: Any) -> None:
         job, weights = dut.jobs.payload, dut.weights.payload
@@ -139,7 +145,10 @@ def job_fetcher(dut: JobFetcher) -> Rules:
 
 
 def transfer_fetcher(dut: TransferFetcher) -> Rules:
-    """State that what comes out lies in the scratchpad; nothing comes out after an error."""
+    """State that transfers lie in the scratchpad; nothing comes out after an error.
+
+    Assumed: words stay until they are taken; the list's number of jobs does not change.
+    """
 
     def rules(m: Module, submodules: Any) -> None:
         step = dut.transfers.payload

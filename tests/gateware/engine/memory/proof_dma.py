@@ -42,7 +42,10 @@ def _reads_under_way(m: Module, commands: Any, beats: Any) -> Signal:
 
 
 def reader(dut: DmaReader) -> Rules:
-    """State that each word of a range is asked for once, in order, and always finds a place."""
+    """State that each word of a range is asked for once, in order, and always finds a place.
+
+    Assumed: a request is of a word at least, with the end of its words; no word comes unasked.
+    """
 
     def rules(m: Module, submodules: Any) -> None:
         commands, beats = dut.port.commands, dut.port.beats
@@ -66,7 +69,10 @@ def reader(dut: DmaReader) -> Rules:
 
 
 def reader_payloads(dut: DmaReader) -> Rules:
-    """State that a word that waits to be taken does not change."""
+    """State that a word that waits to be taken by the reader's client does not change.
+
+    Assumed: no word comes unasked.
+    """
 
     def rules(m: Module, submodules: Any) -> None:
         _reads_under_way(m, dut.port.commands, dut.port.beats)
@@ -106,7 +112,11 @@ def _feed(m: Module, dut: DmaWriter, words: Signal, asked: Signal) -> tuple[Sign
 
 
 def writer(dut: DmaWriter) -> Rules:
-    """State that each word has one command, in order, after its data, which find a place."""
+    """State that each word has one command, in order, after its data, which find a place.
+
+    Assumed: a request is of a word at least; beats come behind it, no more than its words and than
+    the room that was told; data are taken behind their commands.
+    """
 
     def rules(m: Module, submodules: Any) -> None:
         commands = dut.port.commands
@@ -134,7 +144,10 @@ def writer(dut: DmaWriter) -> Rules:
 
 
 def writer_payloads(dut: DmaWriter) -> Rules:
-    """State that a word that waits to be taken does not change."""
+    """State that a word that waits to be taken by the port does not change.
+
+    Assumed: as for the writer.
+    """
 
     def rules(m: Module, submodules: Any) -> None:
         _, words, asked = _count_commands(m, dut.requests, dut.port.commands)
@@ -145,7 +158,10 @@ def writer_payloads(dut: DmaWriter) -> Rules:
 
 
 def ranges(dut: ProtectionRanges) -> Rules:
-    """State that what is granted lies in its range, and is not a write to the Program."""
+    """State that what is granted lies in its range, and is not a write to the Program.
+
+    Assumed: ranges change while nobody asks; a request stays until it is granted.
+    """
 
     def rules(m: Module, submodules: Any) -> None:
         waits = Cat(requests.valid for requests in dut.requests).any()

@@ -14,7 +14,10 @@ __all__ = ["transfer_unit"]
 
 
 def transfer_unit(dut: TransferUnit) -> Rules:
-    """State that the lines lie in the transfer, and what is asked for is what it says."""
+    """State that the lines lie in the transfer, and what is asked for is what it says.
+
+    Assumed: transfers and words stay until they are taken; a transfer is one that passed its check.
+    """
 
     def rules(m: Module, submodules: Any) -> None:
         step, access, asked = (

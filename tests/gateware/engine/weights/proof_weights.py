@@ -299,7 +299,11 @@ def _states_places(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
 
 
 def raw_loader(dut: WeightLoader) -> Rules:
-    """State of a loader without a codec that jobs, groups, beats and words belong together."""
+    """State that jobs, groups, beats and words of a loader without a codec belong together.
+
+    Assumed: jobs and words stay until they are taken; a job is one that passed its check; the
+    weight buffer takes what it was told of, one fill at a time.
+    """
 
     def rules(m: Module, submodules: Any) -> None:
         ghost = _Ghost(m, dut)

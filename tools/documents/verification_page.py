@@ -1,0 +1,169 @@
+"""The page on verification, from the proofs, the plan and what was measured."""
+
+import ast
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tools.documents.markdown import table
+from tools.documents.verification_plan import FOUND, HOLES, PLAN
+
+__all__ = ["verification_page"]
+
+_RECORDS = "docs/results/verification"
+_MUTATION = f"{_RECORDS}/mutation"
+_ENOUGH_FAULTS = 10
+_GOOD_SHARE = 0.75
+_SEEN = ("killed", "hangs")
+
+
+def verification_page(project: Path) -> str:
+    """Return the page as Markdown.
+
+    Parameters
+    ----------
+    project : Path
+        Top folder of the project.
+    """
+    scores = _scores(project)
+    lines = [
+        "# Verification",
+        "",
+        "Written by `python -m tools.documents` from the docstrings of the proofs and from what",
+        "was measured. Everything here can be repeated with public packages.",
+        "",
+        "## What can go wrong, and what catches it",
+        "",
+        *table(("what", "caught by"), PLAN),
+        "",
+        "## Proofs",
+        "",
+        "Assertions about a component hold whatever its inputs are, if what is assumed holds. They",
+        "are proven by induction, for all time, except where `test_holds_in_the_first_cycles`,",
+        "`test_jobs_that_are_not_refused_are_sound` or",
+        "`test_fetched_jobs_are_sound_in_the_first_cycles` prove the first cycles after a reset.",
+        "That windows change between lists is proven of the unit for instructions, and that",
+        "descriptors are sound, of their checks. Open holes, below, has what is not proven.",
+        "",
+        *table(("proof", "states", "assumes"), _proofs(project)),
+        "",
+        "## What tests see of faults",
+        "",
+        "Faults are put into a module, one at a time, and its own fast tests run. A fault is seen",
+        "if a test fails or hangs. Those that cannot be imported do not count, nor those whose",
+        "netlist is proven to be equivalent. Faults are drawn with a fixed seed.",
+        "",
+        *table(
+            ("module", "tried:", "seen:", "equivalent:", "survived:", "share seen:"),
+            (_score_row(name, counts) for name, counts in scores.items()),
+        ),
+        "",
+        "measured with",
+        "",
+        "```",
+        "nox -s mutation",
+        "```",
+        "",
+        *_survivors(project),
+        "",
+        *_fuzzing(project),
+        "## Stages",
+        "",
+        f"V1: the module has tests of its own. V2: at least {_ENOUGH_FAULTS} faults were tried,",
+        f"and at least {_GOOD_SHARE:.0%} were seen. V3: all that count were seen; and if it is",
+        "hardware, its netlist for a board is proven to be equivalent, which none is yet.",
+        "",
+        *table(("module", "stage"), ((f"`{name}`", _stage(name, c)) for name, c in scores.items())),
+        "",
+        "## Faults found",
+        "",
+        *table(("fault", "mended by the commit"), FOUND),
+        "",
+        "## Open holes",
+        "",
+        *(f"- {text}" for text in HOLES),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _proofs(project: Path) -> Iterator[tuple[str, str, str]]:
+    """Give the name, the statement and the assumptions of each proof."""
+    for path in sorted((project / "tests").rglob("proof_*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+                continue
+            text = (ast.get_docstring(node) or "").partition("\nParameters\n")[0]
+            states, _, assumes = " ".join(text.split()).partition("Assumed: ")
+            states = states.removeprefix("State ").removeprefix("that ").strip().replace("``", "`")
+            yield f"`{node.name}`", states, assumes.strip().replace("``", "`") or "nothing"
+
+
+def _rows(project: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    for path in sorted((project / _MUTATION).glob("*.jsonl")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        yield path.stem, [json.loads(line) for line in lines]
+
+
+def _scores(project: Path) -> dict[str, Counter[str]]:
+    """Return how many faults of each module had which result."""
+    return {name: Counter(row["result"] for row in rows) for name, rows in _rows(project)}
+
+
+def _counted(counts: Mapping[str, int]) -> tuple[int, int]:
+    """Return the faults that count, and those of them that were seen."""
+    seen = sum(counts.get(name, 0) for name in _SEEN)
+    return seen + counts.get("survived", 0), seen
+
+
+def _score_row(name: str, counts: Mapping[str, int]) -> Iterable[str]:
+    tried, seen = _counted(counts)
+    share = f"{seen / tried:.0%}" if tried else ""
+    numbers = (tried, seen, counts.get("equivalent", 0), counts.get("survived", 0))
+    return (f"`{name}`", *map(str, numbers), share)
+
+
+def _stage(name: str, counts: Mapping[str, int]) -> str:
+    tried, seen = _counted(counts)
+    if tried < _ENOUGH_FAULTS or seen < _GOOD_SHARE * tried:
+        return "V1"
+    is_hardware = name.startswith("gateware.")
+    return "V3" if seen == tried and not is_hardware else "V2"
+
+
+def _survivors(project: Path) -> Iterator[str]:
+    """Give the faults that no test saw."""
+    yield "Not seen:"
+    yield ""
+    for name, rows in _rows(project):
+        for row in rows:
+            if row["result"] == "survived":
+                change = row["change"].replace("`", "'")
+                yield f"- `{name}`, line {row['line']}: `{change}`"
+
+
+def _fuzzing(project: Path) -> Iterator[str]:
+    """Give the section on hostile input, if there are records."""
+    path = project / _RECORDS / "fuzz.json"
+    if not path.exists():
+        return
+    records = json.loads(path.read_text(encoding="utf-8"))
+    yield "## Hostile input"
+    yield ""
+    yield "Every input is refused with a message, or harmless; anything else counts as a crash."
+    yield ""
+    yield from table(
+        ("input", "executions:", "crashes:", "over 5 s:"),
+        (
+            (row["input"], f"{row['executions']:,}", str(row["crashes"]), str(row["hangs"]))
+            for row in records
+        ),
+    )
+    yield ""
+    yield "measured with"
+    yield ""
+    yield "```"
+    yield "nox -s fuzz"
+    yield "```"
+    yield ""

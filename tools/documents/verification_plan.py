@@ -1,0 +1,110 @@
+"""What can go wrong, what catches it, what was found, and what nothing catches yet."""
+
+__all__ = ["FOUND", "HOLES", "PLAN"]
+
+PLAN = (
+    (
+        "a kernel, the array or the requantizer computes another byte",
+        (
+            "benches against numpy; layers and models against the interpreters, bit for bit, "
+            "on the simulated system"
+        ),
+    ),
+    (
+        "the compiler schedules what the engine reads too early, or overwrites",
+        "random models and lists; the verifier of Programs; the reference executor",
+    ),
+    (
+        "a read or write of DRAM outside the windows",
+        "proof of the windows, of each reader and writer behind them, and of the port",
+    ),
+    (
+        "a word goes to another reader, or a reader gets another's address",
+        "proof of the port, which follows any one read; mutants of the port are not proven",
+    ),
+    (
+        "a list ends too early, or goes on after an error",
+        "proof of the sequencer; bench with a last stream that is too long",
+    ),
+    (
+        "the windows change while a list runs",
+        "proof of the unit for instructions",
+    ),
+    (
+        "a descriptor that is not sound is executed",
+        "proofs of the checks of jobs and transfers; benches of every error",
+    ),
+    (
+        "the DRAM controller breaks a time of its chip",
+        (
+            "in nightly runs every command of simulated inferences is checked, a missing "
+            "refresh as well"
+        ),
+    ),
+    (
+        "a file that is damaged, or was made to do harm",
+        "tests of broken models by rule; mutated files and Programs, in Python and in C",
+    ),
+    (
+        "tests pass whatever the source says",
+        "faults are put into sources, and tests must fail: the scores below",
+    ),
+)
+"""What can go wrong, and what catches it."""
+
+FOUND = (
+    (
+        (
+            "The proof of the port held with the readers' addresses exchanged, and with words "
+            "never marked as last: it said only that somebody gets a word"
+        ),
+        (
+            "Prove that each reader of the port gets the words of its addresses, and that mutants "
+            "are not proven"
+        ),
+    ),
+    (
+        "No fast test saw a list that ends before its last words have come",
+        (
+            "Prove and test that lists end when they are complete and quiet, and that windows "
+            "change between lists"
+        ),
+    ),
+    (
+        (
+            "Nothing checked the times of the DRAM model's commands: LiteDRAM's checker was off, "
+            "has wrong times for two of three memories, and never misses a refresh"
+        ),
+        "Check in nightly runs that commands to DRAM keep to the times of its chip",
+    ),
+    (
+        "Proofs alone passed readers and ports that never ask for anything",
+        "Test readers, writer and port together, cycle by cycle",
+    ),
+    (
+        "No test of its own saw another quotient or another limit of integer operations",
+        "Measure what tests see of faults that are put into sources",
+    ),
+)
+"""Faults of gateware, tests and tools, and the subject of the commit that mended each."""
+
+HOLES = (
+    (
+        "After a reset in the middle of a list the port says that it is idle while DRAM still owes "
+        "words, and gives them to the reads that follow. Until this is mended, the engine must "
+        "have stopped before it is reset while DRAM is not."
+    ),
+    "Nothing compares the netlists of boards with the sources; see the stage V3.",
+    (
+        "That nothing waits for the windows when a list is complete, and that jobs and weights "
+        "ask for words in the way that the windows' proof assumes, is tested and not proven."
+    ),
+    "Line, toggle and functional coverage are not measured.",
+    "Upsets of flip-flops and memories while the engine runs are not simulated.",
+    "Of modules without a row below, nobody has measured what their tests see.",
+    (
+        "Scores count a module's own fast tests. Benches on Verilator see more; what they see of "
+        "each fault is not measured, as each fault takes another simulator."
+    ),
+)
+"""What nothing catches."""

@@ -1,0 +1,122 @@
+"""Mutation score: ``python -m tools.mutation`` puts faults into sources and runs their tests.
+
+Faults are drawn at random from a seed, the same in every run; what was tried before is not tried
+again. Results are lines of JSON, one file for each module, in ``docs/results/verification``.
+"""
+
+import argparse
+import importlib.util
+import json
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tools.mutation.equivalence import is_equivalent
+from tools.mutation.operators import Mutant, mutants
+from tools.mutation.targets import TARGETS, Target
+from tools.mutation.trial import Result, check_tests, try_mutant
+
+__all__ = ["RECORDS", "main"]
+
+RECORDS = Path("docs/results/verification/mutation")
+"""Folder of the results."""
+
+
+def _source(target: Target) -> str:
+    spec = importlib.util.find_spec(target.module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).read_text(encoding="utf-8")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _recorded(path: Path) -> list[dict[str, Any]]:
+    """Return earlier results."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _judge(target: Target, mutant: Mutant, seconds: float) -> dict[str, Any]:
+    """Return the record of a mutant."""
+    start = time.monotonic()
+    result = try_mutant(target, mutant.source, seconds)
+    if result == Result.SURVIVED and target.component and is_equivalent(target, mutant.source):
+        result = Result.EQUIVALENT
+    if result == Result.SURVIVED:
+        _say(f"survived: {target.module}:{mutant.line}: {mutant.change}")
+    return {
+        "number": mutant.number,
+        "line": mutant.line,
+        "change": mutant.change,
+        "result": str(result),
+        "seconds": round(time.monotonic() - start, 1),
+    }
+
+
+def _measure(target: Target, *, seed: int, count: int, deadline: float) -> None:
+    """Try faults that were not tried before."""
+    path = RECORDS / f"{target.name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tried = {(row["number"], row["change"]) for row in _recorded(path)}
+    candidates = mutants(_source(target))
+    random.Random(seed).shuffle(candidates)
+    chosen = candidates[:count] if count else candidates
+    left = [mutant for mutant in chosen if (mutant.number, mutant.change) not in tried]
+    if not left or time.monotonic() > deadline:
+        return
+    seconds = check_tests(target)
+    _say(f"{target.name}: {len(candidates)} faults, tests take {seconds:.1f} s")
+    for mutant in left:
+        if time.monotonic() > deadline:
+            return
+        row = _judge(target, mutant, seconds)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(row)}\n")
+
+
+def _recheck(target: Target, *, deadline: float) -> None:
+    """Try those that survived once more: tests may have been added."""
+    path = RECORDS / f"{target.name}.jsonl"
+    rows = _recorded(path)
+    if not any(row["result"] == Result.SURVIVED for row in rows):
+        return
+    known = {(mutant.number, mutant.change): mutant for mutant in mutants(_source(target))}
+    seconds = check_tests(target)
+    for index, row in enumerate(rows):
+        mutant = known.get((row["number"], row["change"]))
+        if row["result"] == Result.SURVIVED and mutant and time.monotonic() < deadline:
+            rows[index] = _judge(target, mutant, seconds)
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    path.write_text(text, encoding="utf-8")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure modules until time is up; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="MODULE", help=f"one of {', '.join(TARGETS)}")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=40, help="faults per module; 0: all")
+    parser.add_argument("--minutes", type=float, default=60.0, help="for all modules together")
+    parser.add_argument("--recheck", action="store_true", help="only those that survived")
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.names) - set(TARGETS))
+    if unknown:
+        parser.error(f"MODULE must be one of {', '.join(TARGETS)}, not {', '.join(unknown)}")
+    deadline = time.monotonic() + 60 * options.minutes
+    for name in options.names or TARGETS:
+        if options.recheck:
+            _recheck(TARGETS[name], deadline=deadline)
+            continue
+        _measure(TARGETS[name], seed=options.seed, count=options.count, deadline=deadline)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
