@@ -4,15 +4,15 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kiwicha.compiler.engine.ir.window import Window, padded
-from kiwicha.compiler.engine.ir.window_operations import Convolution
-from kiwicha.compiler.engine.select.convolutions.chunks import (
+from kiwicha.compiler.engine.ir.kernel_chunks import (
     Chunk,
     block_of,
     part_of,
     summed,
     with_zero_points,
 )
+from kiwicha.compiler.engine.ir.window import Window, padded
+from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.contract.engine import GROUP_WORDS, INPUT_LANES, MAX_U8, MAX_U16, SumFlag
 
 __all__ = ["KernelPart", "Met", "Tile", "met", "series_of", "ways_to_divide"]
