@@ -111,8 +111,8 @@ def _is_by_pixel(operation: Operation) -> bool:
     if isinstance(operation, Convolution | DepthwiseConvolution):
         window = operation.window
         plain = Window.of_pixels(window.input_rows, window.input_columns, window.channels)
-        one_tap = {"dilation_rows": 1, "dilation_columns": 1}
-        return dataclasses.replace(window, **one_tap) == plain
+        # Of a single tap dilation means nothing.
+        return dataclasses.replace(window, dilation_rows=1, dilation_columns=1) == plain
     return isinstance(operation, ElementOperation | SoftmaxOperation) and not isinstance(
         operation, RowAddition
     )

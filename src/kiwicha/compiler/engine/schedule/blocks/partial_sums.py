@@ -71,8 +71,9 @@ def partial_sums_plan(region: Region, config: Config) -> Plan | None:
 def _whole(operation: Operation) -> Convolution | None:
     """Return an operation as one convolution, None if it is none."""
     whole = operation.whole if isinstance(operation, LongConvolution) else operation
-    is_one = isinstance(whole, Convolution) and not whole.window.is_transposed
-    return whole if is_one and len(whole.inputs) == 1 else None
+    if not isinstance(whole, Convolution) or len(whole.inputs) > 1:
+        return None
+    return None if whole.window.is_transposed else whole
 
 
 def _closes(region: Region, other: Operation) -> bool:
