@@ -145,14 +145,21 @@ def strides(item: Geometry) -> str | None:
 
 @limit(*_IMAGES, *("MEAN", "SUM", "FULLY_CONNECTED"), most=MAX_U16, whole=OUTPUT_BYTES)
 def input_row_bytes(item: Geometry) -> str | None:
-    """A row of the input has up to {most} bytes, channels rounded up to groups of {whole}."""
+    """A row of the input has up to {most} bytes, channels rounded up to groups of {whole}.
+
+    Images of one row, and those of windows of one pixel, are taken as columns. CONV_2D,
+    DEPTHWISE_CONV_2D, FULLY_CONNECTED and MAX_POOL_2D with longer rows are done in parts of these.
+    """
     size = item.window.input_columns * padded(item.window.channels)
     return exceeded(size, MAX_U16, "bytes of an input row")
 
 
 @limit(*_IMAGES, most=MAX_U16, whole=OUTPUT_BYTES)
 def column_step_bytes(item: Geometry) -> str | None:
-    """A column's stride, or dilation, is up to {most} bytes, channels rounded up to {whole}."""
+    """A column's stride, or dilation, is up to {most} bytes, channels rounded up to {whole}.
+
+    A CONV_2D or FULLY_CONNECTED that has more is done tap by tap.
+    """
     columns = max(item.window.stride_columns, item.window.dilation_columns)
     size = columns * padded(item.window.channels)
     return exceeded(size, MAX_U16, "bytes from one column to the next")
@@ -166,14 +173,14 @@ def output_channels(item: Geometry) -> str | None:
 
 @limit(*_IMAGES, most=MAX_LEFT_BYTES)
 def left_padding(item: Geometry) -> str | None:
-    """Padding left of a row has up to {most} bytes."""
+    """Padding left of a row has up to {most} bytes, but that of a CONV_2D in parts."""
     size = item.window.pad_left * padded(item.window.channels)
     return exceeded(size, MAX_LEFT_BYTES, "bytes of padding left of a row")
 
 
 @limit(*_IMAGES, most=MAX_TOP_BYTES)
 def top_padding(item: Geometry) -> str | None:
-    """Padding above an image has up to {most} bytes."""
+    """Padding above an image has up to {most} bytes, but that of what is done in parts."""
     window = item.window
     size = window.pad_top * window.input_columns * padded(window.channels)
     return exceeded(size, MAX_TOP_BYTES, "bytes of padding above an image")

@@ -69,7 +69,7 @@ def with_other_rows(region: Region, capacity: int) -> Region | None:
     if size is not None and not others:
         row = _divisor(size, unit, (1,))
         window = Window.of_pixels(size // row, 1, row)
-        changed = [dataclasses.replace(o, window=window, output_channels=row) for o in operations]
+        changed = [_as_run(o, window) for o in operations]
     elif pixels is not None and not more:
         pitches = {region.pitch(tensor, o) for o in operations for tensor in o.inputs}
         pitches |= {region.output_pitch(o) for o in operations}
@@ -83,7 +83,8 @@ def with_other_rows(region: Region, capacity: int) -> Region | None:
 
 def _bytes(operation: Operation) -> int | None:
     """Return the bytes of an operation's output, None if it needs more than a run of them."""
-    return operation.output_image.bytes if _is_flat(operation) else None
+    closes = isinstance(operation, MoveOperation) and closes_gaps(operation)
+    return operation.output_image.bytes if closes or _is_flat(operation) else None
 
 
 def _pixels(operation: Operation) -> int | None:
@@ -110,8 +111,8 @@ def _is_by_pixel(operation: Operation) -> bool:
     if isinstance(operation, Convolution | DepthwiseConvolution):
         window = operation.window
         plain = Window.of_pixels(window.input_rows, window.input_columns, window.channels)
-        one_tap = {"dilation_rows": 1, "dilation_columns": 1}
-        return dataclasses.replace(window, **one_tap) == plain
+        # Of a single tap dilation means nothing.
+        return dataclasses.replace(window, dilation_rows=1, dilation_columns=1) == plain
     return isinstance(operation, ElementOperation | SoftmaxOperation) and not isinstance(
         operation, RowAddition
     )
@@ -125,6 +126,16 @@ def _divisor(count: int, unit: int, pitches: Collection[int]) -> int:
         if count % divisor == 0 and max(sizes) <= unit:
             best = divisor
     return best
+
+
+def _as_run(operation: Operation, window: Window) -> Operation:
+    """Return an operation on runs of bytes with its bytes in such rows."""
+    changed = dataclasses.replace(operation, window=window, output_channels=window.channels)
+    if not isinstance(changed, MoveOperation):
+        return changed
+    # What it reads has no gaps either: it would be no run of bytes.
+    (source,) = changed.inputs
+    return closing_gaps(changed, source)
 
 
 def _in_rows(operation: Operation, rows: int, columns: int) -> Operation:

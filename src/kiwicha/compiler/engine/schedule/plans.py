@@ -59,12 +59,12 @@ def placed_plan(
 
 
 def plan_of_one(region: Region, builder: Builder, jobs: int, capacity: int) -> Plan | None:
-    """Return the plan of a region of one operation; None if its buffers do not fit.
+    """Return the plan of a region of one cascade; None if its buffers do not fit.
 
     Parameters
     ----------
     region : Region
-        All tensors of its operation move between arena and scratchpad in parts.
+        All tensors that it reads and writes move between arena and scratchpad in parts.
     builder : Builder
         Its events, in order.
     jobs : int
@@ -72,11 +72,12 @@ def plan_of_one(region: Region, builder: Builder, jobs: int, capacity: int) -> P
     capacity : int
         Bytes of the scratchpad.
     """
-    (operation,) = region.operations
     buffers = builder.buffers()
     offsets = place(buffers, capacity=capacity)
     if top_of(buffers, offsets) > capacity:
         return None
-    cascade = PlannedCascade((operation.position,), jobs)
-    streamed = {*operation.inputs, operation.output}
-    return placed_plan(region, [cascade], streamed, (), builder.events, buffers, offsets, capacity)
+    cascade = PlannedCascade(tuple(operation.position for operation in region.operations), jobs)
+    return placed_plan(
+        *(region, [cascade], region.loads | region.stores, region.producers.keys() - region.stores),
+        *(builder.events, buffers, offsets, capacity),
+    )

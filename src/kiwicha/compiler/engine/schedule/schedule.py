@@ -7,6 +7,7 @@ parts of the rows that it sums, or in blocks of channels.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 
 from kiwicha.compiler.engine.ir.limits import broken_row_limit
@@ -62,7 +63,7 @@ def schedule(region: Region, config: Config) -> Plan:
         if other is not None:
             with suppress(RefusedError):
                 return _in_stripes(other, config)
-        for planned in _ALONE if len(region.operations) == 1 else ():
+        for planned in _planners(region):
             plan = planned(region, config)
             if plan is not None:
                 return plan
@@ -70,6 +71,15 @@ def schedule(region: Region, config: Config) -> Plan:
         if not cuts:
             raise
     raise TooLongError(cuts)
+
+
+def _planners(region: Region) -> tuple[Callable[[Region, Config], Plan | None], ...]:
+    """Return what may plan a region that does not fit in stripes of whole rows."""
+    first, *others = region.operations
+    if not others:
+        return _ALONE
+    is_pair = len(others) == 1 and others[0].inputs == (first.output,)
+    return (partial_sums_plan,) if is_pair else ()
 
 
 def _cuts_around(region: Region, position: int, config: Config) -> list[int]:
@@ -80,7 +90,7 @@ def _cuts_around(region: Region, position: int, config: Config) -> list[int]:
     operations = region.operations
     number = next(n for n, item in enumerate(operations) if item.position == position)
     together = any_rows_around(operations, number)
-    for part in (together, range(number, number + 1)):
+    for part in (together, range(number, number + 1), range(number, number + 2)):
         if 0 < len(part) < len(operations) and _fits(region, part, config):
             return [
                 item.positions[0] for item in (operations[part.start], *operations[part.stop :][:1])

@@ -4,15 +4,17 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kiwicha.compiler.engine.ir.window import Window, padded
-from kiwicha.compiler.engine.ir.window_operations import Convolution
-from kiwicha.compiler.engine.select.convolutions.chunks import (
+import numpy as np
+
+from kiwicha.compiler.engine.ir.kernel_chunks import (
     Chunk,
     block_of,
     part_of,
     summed,
     with_zero_points,
 )
+from kiwicha.compiler.engine.ir.window import Window, padded
+from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.contract.engine import GROUP_WORDS, INPUT_LANES, MAX_U8, MAX_U16, SumFlag
 
 __all__ = ["KernelPart", "Met", "Tile", "met", "series_of", "ways_to_divide"]
@@ -147,7 +149,8 @@ def series_of(whole: Convolution, channels: range, chunks: Sequence[Chunk]) -> l
     block = block_of(whole, slice(channels.start, channels.stop))
     parts = [_by_rows(part_of(block, chunk)) for chunk in chunks]
     if whole.is_packed:
-        parts[0] = with_zero_points(parts[0], sum(summed(part) for part in parts[1:]))
+        others = np.sum([summed(part) for part in parts], axis=0) - summed(parts[0])
+        parts[0] = with_zero_points(parts[0], others)
     found = []
     for number, part in enumerate(parts):
         is_last = number == len(parts) - 1

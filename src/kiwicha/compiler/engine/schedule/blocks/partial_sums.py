@@ -10,6 +10,8 @@ that lie outside the image for a whole tile have no job, so padding takes neithe
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kiwicha.compiler.engine.ir.move_jobs import move_jobs
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation, closes_gaps
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.plan import (
     MAX_REGION_JOBS,
@@ -17,8 +19,10 @@ from kiwicha.compiler.engine.ir.plan import (
     Compute,
     PartOfRows,
     Plan,
+    PlannedMove,
 )
 from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_order
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.engine.ir.window_operations import Convolution, LongConvolution
 from kiwicha.compiler.engine.schedule.blocks.kernel_parts import (
@@ -46,13 +50,15 @@ def partial_sums_plan(region: Region, config: Config) -> Plan | None:
     Parameters
     ----------
     region : Region
-        Of one operation.
+        Of one operation, and a move that leaves out the gaps between pixels that it writes.
     config : Config
         With an engine.
     """
-    (operation,) = region.operations
+    operation, *others = region.operations
     whole = _whole(operation)
-    if whole is None or not region.is_streamable(operation.output):
+    if whole is None or any(not _closes(region, other) for other in others):
+        return None
+    if not region.is_streamable(region.operations[-1].output):
         return None
     found = sorted(tilings(whole, config), key=lambda tiling: tiling.cycles)
     for tiling in found[:MOST_TRIED]:
@@ -65,8 +71,15 @@ def partial_sums_plan(region: Region, config: Config) -> Plan | None:
 def _whole(operation: Operation) -> Convolution | None:
     """Return an operation as one convolution, None if it is none."""
     whole = operation.whole if isinstance(operation, LongConvolution) else operation
-    is_one = isinstance(whole, Convolution) and not whole.window.is_transposed
-    return whole if is_one and len(whole.inputs) == 1 else None
+    if not isinstance(whole, Convolution) or len(whole.inputs) > 1:
+        return None
+    return None if whole.window.is_transposed else whole
+
+
+def _closes(region: Region, other: Operation) -> bool:
+    """Whether an operation only leaves out the gaps in what the first one writes."""
+    is_next = other.inputs == (region.operations[0].output,) and len(region.operations) == 2
+    return isinstance(other, MoveOperation) and closes_gaps(other) and is_next
 
 
 @dataclass(frozen=True)
@@ -93,7 +106,8 @@ class _Builder:
 
     def __init__(self, region: Region, tiling: Tiling) -> None:
         self._region, self._tiling = region, tiling
-        (self._operation,) = region.operations
+        self._operation, *moves = region.operations
+        self._moves = [move for move in moves if isinstance(move, MoveOperation)]
         self._window = tiling.whole.window
         self._pitch = region.output_pitch(self._operation)
         self._builder = Builder()
@@ -102,20 +116,21 @@ class _Builder:
     def plan(self, capacity: int) -> Plan | None:
         """Return the plan; None if buffers do not fit, or nothing of the image is met."""
         steps = list(self._steps())
-        jobs = sum(len(step.operations) for step in steps)
+        jobs = sum(len(step.operations) + step.is_last * len(self._moves) for step in steps)
         if not jobs or jobs > MAX_REGION_JOBS:
             return None
         sources = [self._load(steps[0])]
-        target = None
+        target = stored = None
         for number, step in enumerate(steps):
             if number + 1 < len(steps):
                 sources.append(self._load(steps[number + 1]))
             target = self._target(step.tile) if target is None else target
             self._compute(step, sources[number], target)
+            if stored is not None:
+                # It may still be on its way to the arena.
+                self._builder.keep(stored)
             if step.is_last:
-                place = self._stored(step.tile)
-                for transfer in place.transfers(self._operation.output, target, is_store=True):
-                    self._builder.add(transfer)
+                stored = self._store(step.tile, target)
                 target = None
         return plan_of_one(self._region, self._builder, jobs, capacity)
 
@@ -185,6 +200,33 @@ class _Builder:
             bytes=(len(tile.columns) - 1) * pitch + channels,
             count=len(tile.rows),
         )
+
+    def _store(self, tile: Tile, target: int) -> int:
+        """Add the transfers of a tile's outputs, without gaps, and return their buffer."""
+        output = self._region.operations[-1].output
+        written = place = self._stored(tile)
+        for move in self._moves:
+            channels = self._tiling.whole.output_channels
+            place = MovedRows(
+                first=written.first // self._pitch * channels,
+                step=self._window.output_columns * channels,
+                bytes=len(tile.columns) * channels,
+                count=len(tile.rows),
+            )
+            loops = (
+                Loop(place.count, written.pitch, place.pitch),
+                Loop(len(tile.columns), self._pitch, channels),
+            )
+            ordered, piece = in_order(loops, channels)
+            copy = StridedCopy(move.inputs[0], written.lead, place.lead, ordered, piece)
+            name = f"sums of {output} from byte {place.first} on"
+            dense = self._builder.buffer(name, place.size)
+            (job,) = move_jobs(copy)
+            self._builder.add(PlannedMove(operation=move, source=target, target=dense, job=job))
+            target = dense
+        for transfer in place.transfers(output, target, is_store=True):
+            self._builder.add(transfer)
+        return target
 
     def _target(self, tile: Tile) -> int:
         """Return a buffer for the pixels of a tile."""

@@ -202,11 +202,12 @@ class _Builder:
         if len(images) > MAX_REGION_JOBS or pixels > MOST_TRANSFERS:
             return None
         buffers: list[int] = []
+        stored: int | None = None
         try:
             for number, image in enumerate(images):
                 for later in images[len(buffers) : number + 1 + self._is_early]:
                     buffers.append(self._load(later))
-                self._compute(image, buffers[number])
+                stored = self._compute(image, buffers[number], stored)
         except BrokenLimitError:
             return None
         return plan_of_one(self._region, self._builder, len(images), capacity)
@@ -279,8 +280,8 @@ class _Builder:
             verify(known[first])
         return known[first]
 
-    def _compute(self, image: _Image, source: int) -> None:
-        """Add the job of an image, and the transfers of its outputs."""
+    def _compute(self, image: _Image, source: int, stored_before: int | None) -> int:
+        """Add the job of an image and the transfers of its outputs, and return their buffer."""
         output = self._region.operations[0].output
         loaded, stored = (self._place(image, is_store=is_store) for is_store in (False, True))
         buffer = self._builder.buffer(f"phase {self._name(image)} of {output}", stored.size)
@@ -300,4 +301,8 @@ class _Builder:
                 part=PartOfRows(0, len(image.columns.inputs), loaded.row_bytes),
             )
         )
+        if stored_before is not None and self._is_early:
+            # It may still be on its way to the arena.
+            self._builder.keep(stored_before)
         self._move(stored, output, buffer, is_store=True)
+        return buffer
