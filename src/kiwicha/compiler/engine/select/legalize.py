@@ -1,8 +1,6 @@
 """From a layer to an operation, where every number fits the engine."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,10 +19,11 @@ from kiwicha.compiler.engine.select.moves.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.reductions.extremes import (
     EXTREME_KERNELS,
     EXTREME_OPERATORS,
-    extreme,
+    extreme_forms,
 )
+from kiwicha.compiler.engine.select.reductions.max_pools import max_pool_forms
 from kiwicha.compiler.engine.select.reductions.means import columns_of_sums, mean, rows_of_sums
-from kiwicha.compiler.engine.select.reductions.pools import average_pool, max_pool
+from kiwicha.compiler.engine.select.reductions.pools import average_pool
 from kiwicha.compiler.engine.select.resize.resize import resize_forms
 from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_KERNELS, softmax_forms
 from kiwicha.compiler.lower.network import Layer, Network
@@ -52,10 +51,7 @@ _WEIGHTED_KERNELS = frozenset({
 })
 """Kernels with weights for each output channel."""
 _ELEMENT_KERNELS = frozenset({*PAIR_KERNELS, Kernel.LOOKUP, Kernel.QUANTIZE})
-_POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
-    Kernel.AVERAGE_POOL: average_pool,
-    Kernel.MAX_POOL: max_pool,
-}
+_POOLS = (Kernel.AVERAGE_POOL, Kernel.MAX_POOL)
 _KERNELS = frozenset({
     *(*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS),
     *(*EXTREME_KERNELS, Kernel.MEAN, Kernel.RESIZE_BILINEAR, *SOFTMAX_KERNELS),
@@ -157,6 +153,11 @@ def _decision(network: Network, position: int) -> Decision:
         return pair_forms(network, position)
     if layer.kernel is Kernel.RESIZE_BILINEAR:
         return resize_forms(layer, position)
+    if layer.kernel in EXTREME_KERNELS:
+        return Decision(tuple(extreme_forms(network, position)))
+    if layer.kernel is Kernel.MAX_POOL:
+        tensors = layer.tensors["input"], layer.tensors["output"]
+        return max_pool_forms(layer.params, position, *tensors)
     whole = Candidate("", _operation(network, position))
     short = wrapped_offset(network, position) if _adds_an_offset(layer) else None
     return Decision((whole,) if short is None else (Candidate("without a table", short), whole))
@@ -211,14 +212,12 @@ def _operation(network: Network, position: int) -> Operation:
     """Return the operation of a layer without weights."""
     layer = network.layers[position]
     assert layer.kernel is not None
-    if layer.kernel in EXTREME_KERNELS:
-        return extreme(network, position)
     if layer.kernel is Kernel.REQUANTIZE:
         return requantized_shorts(network, position)
-    if layer.kernel not in _POOLS:
+    if layer.kernel is not Kernel.AVERAGE_POOL:
         return element_operation(network, position)
     tensors = layer.tensors["input"], layer.tensors["output"]
-    return _POOLS[layer.kernel](layer.params, position, *tensors)
+    return average_pool(layer.params, position, *tensors)
 
 
 def weighted_layer(network: Network, position: int) -> WeightedLayer:
