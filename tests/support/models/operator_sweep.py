@@ -2,7 +2,13 @@
 
 from dataclasses import dataclass
 
-from tests.support.models import random_glue, random_models, random_moves, random_shorts
+from tests.support.models import (
+    random_glue,
+    random_large,
+    random_models,
+    random_moves,
+    random_shorts,
+)
 from tests.support.oracle.oracle import Case
 
 __all__ = ["DRAWS", "Draw", "case"]
@@ -17,6 +23,8 @@ GLUE_DRAWS = 40
 
 SHORT_DRAWS = 120
 """Draws of each operator on int16."""
+LARGE_DRAWS = 24
+"""Draws of each operator on tensors larger than a scratchpad, or with long windows."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,7 @@ class Draw:
     is_unsigned: bool
     is_glue: bool = False
     is_short: bool = False
+    is_large: bool = False
 
     def __str__(self) -> str:
         """Return what a failing test shows."""
@@ -35,6 +44,8 @@ class Draw:
             return f"{self.operator}-glue-{self.number}"
         if self.is_short:
             return f"{self.operator}-int16-{self.number}"
+        if self.is_large:
+            return f"{self.operator}-large-{self.number}"
         return f"{self.operator}-{'uint8' if self.is_unsigned else 'int8'}-{self.number}"
 
 
@@ -58,6 +69,11 @@ DRAWS = [
         for name in random_shorts.OPERATORS
         for k in range(SHORT_DRAWS)
     ),
+    *(
+        Draw(name, k, False, is_large=True)
+        for name in random_large.OPERATORS
+        for k in range(LARGE_DRAWS)
+    ),
 ]
 
 
@@ -67,6 +83,8 @@ def case(draw: Draw) -> Case:
         return random_shorts.single_operator(draw.operator, draw.number)
     if draw.is_glue:
         return random_glue.single_operator(draw.operator, draw.number)
+    if draw.is_large:
+        return random_large.single_operator(draw.operator, draw.number)
     if draw.operator not in random_models.OPERATORS:
         return random_moves.single_operator(draw.operator, draw.number)
     return random_models.single_operator(

@@ -1,5 +1,6 @@
 """From a layer to an operation, where every number fits the engine."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,21 +144,10 @@ def _kind(network: Network, layer: Layer) -> str:
 def _decision(network: Network, position: int) -> Decision:
     """Return the same of a layer that computes, and breaks no common limit."""
     layer = network.layers[position]
-    if layer.kernel in _WEIGHTED_KERNELS:
-        return _weighted(network, position)
-    if layer.kernel is Kernel.MEAN:
-        return _reduction(layer, position)
-    if layer.kernel in SOFTMAX_KERNELS:
-        return softmax_forms(network, position)
-    if layer.kernel in PAIR_KERNELS:
-        return pair_forms(network, position)
-    if layer.kernel is Kernel.RESIZE_BILINEAR:
-        return resize_forms(layer, position)
-    if layer.kernel in EXTREME_KERNELS:
-        return Decision(tuple(extreme_forms(network, position)))
-    if layer.kernel is Kernel.MAX_POOL:
-        tensors = layer.tensors["input"], layer.tensors["output"]
-        return max_pool_forms(layer.params, position, *tensors)
+    kernel = layer.kernel
+    assert kernel is not None
+    if kernel in _FORMS:
+        return _FORMS[kernel](network, position)
     whole = Candidate("", _operation(network, position))
     short = wrapped_offset(network, position) if _adds_an_offset(layer) else None
     return Decision((whole,) if short is None else (Candidate("without a table", short), whole))
@@ -180,8 +170,15 @@ def _weighted(network: Network, position: int) -> Decision:
     return Decision((), tuple(refusals))
 
 
-def _reduction(layer: Layer, position: int) -> Decision:
+def _max_pool(network: Network, position: int) -> Decision:
+    """Return the same of a MAX_POOL_2D."""
+    layer = network.layers[position]
+    return max_pool_forms(layer.params, position, layer.tensors["input"], layer.tensors["output"])
+
+
+def _reduction(network: Network, position: int) -> Decision:
     """Return the same of a MEAN or SUM."""
+    layer = network.layers[position]
     tensors = layer.tensors["input"], layer.tensors["output"]
     candidates: list[Candidate] = []
     refusals: list[Refusal] = []
@@ -198,6 +195,20 @@ def _reduction(layer: Layer, position: int) -> Decision:
         else:
             candidates += [Candidate(form, operation)] if operation is not None else []
     return Decision(tuple(candidates), tuple(refusals))
+
+
+_FORMS: dict[Kernel, Callable[[Network, int], Decision]] = {
+    **dict.fromkeys(_WEIGHTED_KERNELS, _weighted),
+    **dict.fromkeys(SOFTMAX_KERNELS, softmax_forms),
+    **dict.fromkeys(PAIR_KERNELS, pair_forms),
+    **dict.fromkeys(EXTREME_KERNELS, extreme_forms),
+    Kernel.MAX_POOL: _max_pool,
+    Kernel.MEAN: _reduction,
+    Kernel.RESIZE_BILINEAR: lambda network, position: resize_forms(
+        network.layers[position], position
+    ),
+}
+"""What gives the forms of layers of a kernel; of others there is one."""
 
 
 def is_weighted(network: Network, position: int) -> bool:

@@ -2,16 +2,14 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require, verify
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation, closing_gaps, moved
 from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence
-from kiwicha.compiler.engine.ir.selection import Candidate
+from kiwicha.compiler.engine.ir.selection import Candidate, Decision
 from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_order
 from kiwicha.compiler.engine.ir.window import Image, Window
 from kiwicha.compiler.engine.ir.window_operations import MaxPooling
@@ -112,8 +110,8 @@ EXTREME_LIMITS: tuple[Limit[Extreme], ...] = (many_bytes, positions, window_elem
 """What must hold for such layers."""
 
 
-def extreme_forms(network: Network, position: int) -> Iterator[Candidate]:
-    """Yield the forms of an ARG_MAX, ARG_MIN, REDUCE_MAX or REDUCE_MIN.
+def extreme_forms(network: Network, position: int) -> Decision:
+    """Return the forms of an ARG_MAX, ARG_MIN, REDUCE_MAX or REDUCE_MIN.
 
     Parameters
     ----------
@@ -132,10 +130,12 @@ def extreme_forms(network: Network, position: int) -> Iterator[Candidate]:
     count = math.prod(size for size, _ in groups)
     item = _extreme_of(layer, groups)
     require(EXTREME_LIMITS, item or Extreme(1, count, 1, is_smallest=False))
+    candidates = []
     if item is not None and item.kernel is not None:
-        yield Candidate("", _in_one_window(network, position, item))
+        candidates.append(Candidate("", _in_one_window(network, position, item)))
     if layer.kernel is not Kernel.ARG_MAX:
-        yield Candidate("in passes", _in_passes(network, position, groups))
+        candidates.append(Candidate("in passes", _in_passes(network, position, groups)))
+    return Decision(tuple(candidates))
 
 
 def _in_passes(network: Network, position: int, groups: list[Group]) -> Operation:

@@ -65,7 +65,7 @@ def _at_once(p: Pool, steps: StepSequence) -> None:
 
 
 def _of_images(p: Pool, steps: StepSequence) -> None:
-    """Add what finds the largest bytes of whole images; as pixels, of which a job can be the last."""
+    """Add what finds the largest bytes of whole images; the last operation can have a clamp."""
     add_passes(steps, p.batches, p.input_height * p.input_width, p.channels)
     image = steps.steps[-1].output_image
     if isinstance(steps.steps[-1], MoveOperation):

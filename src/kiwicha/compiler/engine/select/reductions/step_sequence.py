@@ -48,7 +48,7 @@ class StepSequence:
         self.append(table_lookup(self.position, self.tensor, self.new, image, values))
 
     def invert_before(self, kind: type[Operation]) -> None:
-        """Exchange all bits of what the first operation of a kind reads, in the rows that it has."""
+        """Exchange all bits of what the first operation of a kind reads, in its rows."""
         number = next(k for k, step in enumerate(self.steps) if isinstance(step, kind))
         step, inverted = self.steps[number], self.new
         (tensor,) = step.inputs
