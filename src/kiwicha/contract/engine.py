@@ -241,8 +241,8 @@ class JobFlag(enum.IntFlag):
     """DEPTHWISE: up to 8 taps wide, half as many channels per group; with `DEEP_MACS` no effect:
     all jobs are so."""
     ONES = 4
-    """DEPTHWISE: word 0 serves every kernel row and phase. For sums: its weights are 1. MAX: word 0
-    serves everything."""
+    """DEPTHWISE: word 0 serves every kernel row and phase. For sums: its weights are the same. MAX:
+    word 0 serves everything."""
     CODED = 8
     """The words of the weight stream are coded, its parameters not; see `program.codec.streams`. On
     an engine with `Config.has_blocks` see `program.codec.blocks`: weights are then what is decoded,

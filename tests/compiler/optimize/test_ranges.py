@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kiwicha.compiler.engine.select.reductions.pools import WEIGHTS
 from kiwicha.compiler.optimize import ranges as bounds
 from kiwicha.numerics.requantization import requantize, wrap_int32
 from kiwicha.program.weight_streams import Parameters
@@ -29,6 +30,23 @@ def test_division_of_every_sum(count: int, offset: int) -> None:
     assert np.array_equal(got[ends], divided(sums[ends], count))
     halves = np.abs(2 * sums) % (2 * count) == count
     assert np.array_equal(got[halves], divided(sums[halves], count))
+
+
+@pytest.mark.parametrize("count", [4225, 3969, 90_000, 65_025])
+@pytest.mark.parametrize("offset", [0, 128])
+def test_divisions_that_round_twice(count: int, offset: int) -> None:
+    """Of long windows, some of them of numbers that count several times."""
+    weight, found = next(
+        (weight, found)
+        for weight in WEIGHTS
+        if (found := bounds.exact_division(count, offset, weight)) is not None
+    )
+    multiplier, shift = found
+    assert shift < 0
+    low, high = (offset - 128) * count, (offset + 127) * count
+    sums = np.arange(low, high + 1, max((high - low) // 2_000_003, 1), dtype=np.int64)
+    got = requantize(weight * sums, multiplier, shift, 0, -256, 255)
+    assert np.array_equal(got, divided(sums, count))
 
 
 @pytest.mark.parametrize("seed", range(4))

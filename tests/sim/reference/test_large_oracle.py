@@ -1,4 +1,4 @@
-"""Single operators on what a scratchpad does not hold, all of it on the engine, against the oracle."""
+"""Operators on what a scratchpad does not hold, all of it on the engine, against the oracle."""
 
 import pytest
 

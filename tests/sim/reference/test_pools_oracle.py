@@ -16,6 +16,10 @@ CASES = {
     "wide strides": ((1, 34, 50, 24), (17, 25), (17, 25), "VALID"),
     "high and wide": ((1, 64, 40, 8), (40, 17), (8, 1), "VALID"),
     "the image": ((1, 60, 58, 16), (60, 58), (1, 1), "VALID"),
+    "nine columns": ((1, 14, 14, 24), (9, 9), (1, 1), "VALID"),
+    "nine columns with borders": ((1, 10, 10, 16), (9, 9), (1, 1), "SAME"),
+    "seventeen columns": ((1, 17, 19, 24), (17, 17), (1, 1), "VALID"),
+    "an odd image": ((1, 65, 65, 21), (65, 65), (1, 1), "VALID"),
     "images": ((2, 60, 58, 16), (60, 58), (1, 1), "VALID"),
 }
 

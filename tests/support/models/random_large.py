@@ -1,4 +1,4 @@
-"""Random models of one operator on tensors that a scratchpad does not hold, or with long windows."""
+"""Random models of one operator on tensors larger than a scratchpad, or with long windows."""
 
 import math
 import random
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kiwicha.tflite_writer.builder import PADDINGS
 from tests.support.models.move_model import MoveModel
 from tests.support.oracle.oracle import LITERT, Case
 
@@ -77,10 +78,60 @@ def _split(model: MoveModel) -> list[int]:
     return model.split(model.any_input((1, rows, size)), 1, [first, rows - first])
 
 
+def _pool(operator: str) -> Callable[[MoveModel], list[int]]:
+    """Return what adds a pool with a long window, or one that is the whole image."""
+
+    def add(model: MoveModel) -> list[int]:
+        rng = model.rng
+        is_whole = rng.random() < 0.4
+        sizes = [rng.randint(40, 90) if is_whole else rng.randint(9, 24) for _ in range(2)]
+        channels = rng.choice([1, 3, 8, 16, 24, rng.randint(1, 40)])
+        windows = sizes if is_whole else [rng.randint(2, min(13, size)) for size in sizes]
+        strides = [1 if rng.random() < 0.6 else rng.randint(1, 3) for _ in sizes]
+        is_padded = not is_whole and rng.random() < 0.6
+        x = model.input((rng.choice([1, 1, 2]), *sizes, channels))
+        shape = [
+            -(-size // stride) if is_padded else (size - window) // stride + 1
+            for size, window, stride in zip(sizes, windows, strides, strict=True)
+        ]
+        y = model.like(x, (model.shape(x)[0], *shape, channels))
+        return model.add(
+            operator,
+            [x],
+            y,
+            padding=PADDINGS["SAME" if is_padded else "VALID"],
+            filterHeight=windows[0],
+            filterWidth=windows[1],
+            strideH=strides[0],
+            strideW=strides[1],
+        )
+
+    return add
+
+
+def _reduction(operator: str) -> Callable[[MoveModel], list[int]]:
+    """Return what adds a reduction of many elements, of dimensions anywhere."""
+
+    def add(model: MoveModel) -> list[int]:
+        rng = model.rng
+        long = rng.randint(200, 1200)
+        shapes = [(1, long, rng.randint(1, 90)), (rng.randint(1, 40), long)]
+        shapes += [(rng.randint(1, 3), *(rng.randint(9, 40) for _ in range(2)), rng.randint(1, 40))]
+        shape = rng.choice(shapes)
+        axes = rng.sample(range(1, len(shape)), rng.randint(1, len(shape) - 1))
+        return [model.mean(model.input(shape), axes, keep=True, operator=operator)]
+
+    return add
+
+
 OPERATORS: dict[str, Callable[[MoveModel], list[int]]] = {
+    "AVERAGE_POOL_2D": _pool("AVERAGE_POOL_2D"),
     "BATCH_TO_SPACE_ND": _joined,
     "GATHER": _gather,
+    "MAX_POOL_2D": _pool("MAX_POOL_2D"),
     "PAD": _pad,
+    "REDUCE_MAX": _reduction("REDUCE_MAX"),
+    "REDUCE_MIN": _reduction("REDUCE_MIN"),
     "SPACE_TO_BATCH_ND": _spread,
     "SPLIT": _split,
 }

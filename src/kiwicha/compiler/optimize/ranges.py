@@ -157,7 +157,7 @@ def _fits_int32(values: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 @functools.lru_cache(maxsize=256)
-def exact_division(count: int, offset: int) -> tuple[int, int] | None:
+def exact_division(count: int, offset: int, weight: int = 1) -> tuple[int, int] | None:
     """Return a multiplier and a shift that divide sums of ``count`` numbers, halves away from zero.
 
     Parameters
@@ -166,6 +166,8 @@ def exact_division(count: int, offset: int) -> tuple[int, int] | None:
         1 or more.
     offset : int
         Added to each int8 of the sum: 0 to 128.
+    weight : int
+        By what each of them is multiplied before, 1 or more.
 
     Returns
     -------
@@ -176,17 +178,26 @@ def exact_division(count: int, offset: int) -> tuple[int, int] | None:
     Notes
     -----
     The requantizer rounds halves up. A multiplier a little above ``2**(31 - shift) / count`` moves
-    them away from zero on both sides; the larger the shift, the less it moves other sums.
+    them away from zero on both sides; the larger the shift, the less it moves other sums. With a
+    negative shift it rounds twice, the second time halves away from zero: then it has all bits of
+    the multiplier, but what is first rounded to a half must have been one. Of an odd number there
+    are none, and a weight of 2 is needed.
+
+    Neither the result nor the quotient falls where the sum rises. So it is enough to compare them
+    at both sides of each step of the quotient, and at the ends.
     """
     low, high = (offset - 128) * count, (offset + 127) * count
-    sums = np.arange(low, high + 1, dtype=np.int64)
+    steps = np.arange(1, 257, dtype=np.int64) * count - count // 2
+    sums = np.unique(np.concatenate([[low, 0, high], steps - 1, steps, -steps, 1 - steps]))
+    sums = sums[(low <= sums) & (sums <= high)]
     expected = np.sign(sums) * ((np.abs(sums) + count // 2) // count)
-    largest_shift = SUM_BITS - 1 - max(-low, high).bit_length()
-    for shift in range(largest_shift, -1, -1):
-        least = -(-(1 << (31 - shift)) // count)
+    most = weight * max(-low, high)
+    divisor = weight * count
+    for shift in range(SUM_BITS - 1 - most.bit_length(), -divisor.bit_length(), -1):
+        least = -(-(1 << (31 - shift)) // divisor)
         for multiplier in range(least, least + 3):
             if multiplier <= INT32_MAX:
-                got = requantize(sums, multiplier, shift, 0, -256, 255)
+                got = requantize(weight * sums, multiplier, shift, 0, -256, 255)
                 if np.array_equal(got, expected):
                     return multiplier, shift
     return None

@@ -260,11 +260,11 @@ def moved(
     )
 
 
-def closing_gaps(operation: Operation, source: int) -> MoveOperation:
-    """Return the move from ``source``, whose pixels have gaps, to the output of an operation."""
+def closing_gaps(operation: Operation, source: int, output: int) -> MoveOperation:
+    """Return the move of what an operation writes from a tensor with gaps between pixels."""
     image = operation.output_image
     copy = StridedCopy(source, 0, 0, (), image.bytes)
-    return moved(operation.position, [copy], {source: image}, operation.output, image)
+    return moved(operation.position, [copy], {source: image}, output, image)
 
 
 def closes_gaps(operation: MoveOperation) -> bool:

@@ -78,7 +78,7 @@ def _of_images(move: MoveOperation, shape: Sequence[int]) -> Iterator[MoveOperat
 
 
 def _in_planes(move: MoveOperation, planes: int, rows: int) -> MoveOperation | None:
-    """Return a move with so many output rows of so many parts; None if copies go from one to another."""
+    """Return a move with output rows of so many parts; None if copies go from one to another."""
     total = move.output_image.bytes
     size = total // planes
     if planes == 1 or planes > MAX_PLANES or total % planes or size % rows:

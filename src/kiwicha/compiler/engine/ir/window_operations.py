@@ -10,6 +10,7 @@ from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation
 from kiwicha.contract.engine import MAX_INPUT_ZERO_POINT, JobFlag, JobKind
 
 __all__ = [
+    "FEW_SLOTS",
     "Convolution",
     "DepthwiseConvolution",
     "LongConvolution",
@@ -17,7 +18,7 @@ __all__ = [
     "WeightedOperation",
 ]
 
-_FEW_SLOTS = 4
+FEW_SLOTS = 4
 """Kernel columns, for each column of stride, of depthwise jobs with two groups at a time."""
 
 
@@ -111,7 +112,7 @@ class DepthwiseConvolution(WeightedOperation):
     Parameters
     ----------
     has_one_word : bool
-        All weights are 1, and one weight word serves every kernel row and phase.
+        All weights are the same, and one weight word serves every kernel row and phase.
     """
 
     has_one_word: bool = False
@@ -129,7 +130,7 @@ class DepthwiseConvolution(WeightedOperation):
     @property
     def flags(self) -> JobFlag:
         """Flags of its jobs."""
-        taps = JobFlag.TAPS_8 if self.window.slots > _FEW_SLOTS else JobFlag(0)
+        taps = JobFlag.TAPS_8 if self.window.slots > FEW_SLOTS else JobFlag(0)
         return super().flags | taps | (JobFlag.ONES if self.has_one_word else JobFlag(0))
 
 

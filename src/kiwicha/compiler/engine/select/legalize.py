@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,10 +21,11 @@ from kiwicha.compiler.engine.select.moves.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.reductions.extremes import (
     EXTREME_KERNELS,
     EXTREME_OPERATORS,
-    extreme,
+    extreme_forms,
 )
+from kiwicha.compiler.engine.select.reductions.max_pools import max_pool_forms
 from kiwicha.compiler.engine.select.reductions.means import columns_of_sums, mean, rows_of_sums
-from kiwicha.compiler.engine.select.reductions.pools import average_pool, max_pool
+from kiwicha.compiler.engine.select.reductions.pools import average_pool
 from kiwicha.compiler.engine.select.resize.resize import resize_forms
 from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_KERNELS, softmax_forms
 from kiwicha.compiler.engine.select.upright import has_long_rows, is_too_long, upright
@@ -55,11 +55,8 @@ _WEIGHTED_KERNELS = frozenset({
 })
 """Kernels with weights for each output channel."""
 _ELEMENT_KERNELS = frozenset({*PAIR_KERNELS, Kernel.LOOKUP, Kernel.QUANTIZE})
-_POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
-    Kernel.AVERAGE_POOL: average_pool,
-    Kernel.MAX_POOL: max_pool,
-}
-_LONG_KERNELS = _WEIGHTED_KERNELS | {*_POOLS}
+_POOLS = (Kernel.AVERAGE_POOL, Kernel.MAX_POOL)
+_LONG_KERNELS = _WEIGHTED_KERNELS.union(_POOLS)
 """Kernels of windows, which may be turned."""
 _KERNELS = frozenset({
     *(*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS),
@@ -176,16 +173,12 @@ def oriented(network: Network, position: int) -> Layer:
 
 def _decision(network: Network, position: int, layer: Layer) -> Decision:
     """Return the same, given the layer as it is oriented."""
-    if layer.kernel in _WEIGHTED_KERNELS:
-        return _weighted(layer, position)
-    if layer.kernel is Kernel.MEAN:
-        return _reduction(layer, position)
-    if layer.kernel in SOFTMAX_KERNELS:
-        return softmax_forms(network, position)
-    if layer.kernel in PAIR_KERNELS:
-        return pair_forms(network, position)
-    if layer.kernel is Kernel.RESIZE_BILINEAR:
-        return resize_forms(layer, position)
+    kernel = layer.kernel
+    assert kernel is not None
+    if kernel in _FORMS:
+        return _FORMS[kernel](network, position)
+    if kernel in _LAYER_FORMS:
+        return _LAYER_FORMS[kernel](layer, position)
     whole = Candidate("", _operation(network, position, layer))
     short = wrapped_offset(network, position) if _adds_an_offset(layer) else None
     return Decision((whole,) if short is None else (Candidate("without a table", short), whole))
@@ -216,6 +209,11 @@ def _in_parts_of_rows(layer: Layer, position: int) -> Iterator[Candidate]:
                 yield Candidate(name, form.in_parts_of_rows())
 
 
+def _max_pool(layer: Layer, position: int) -> Decision:
+    """Return the same of a MAX_POOL_2D."""
+    return max_pool_forms(layer.params, position, layer.tensors["input"], layer.tensors["output"])
+
+
 def _reduction(layer: Layer, position: int) -> Decision:
     """Return the same of a MEAN or SUM."""
     tensors = layer.tensors["input"], layer.tensors["output"]
@@ -236,6 +234,21 @@ def _reduction(layer: Layer, position: int) -> Decision:
     return Decision(tuple(candidates), tuple(refusals))
 
 
+_FORMS: dict[Kernel, Callable[[Network, int], Decision]] = {
+    **dict.fromkeys(SOFTMAX_KERNELS, softmax_forms),
+    **dict.fromkeys(PAIR_KERNELS, pair_forms),
+    **dict.fromkeys(EXTREME_KERNELS, extreme_forms),
+}
+"""What gives the forms of layers of a kernel."""
+_LAYER_FORMS: dict[Kernel, Callable[[Layer, int], Decision]] = {
+    **dict.fromkeys(_WEIGHTED_KERNELS, _weighted),
+    Kernel.MAX_POOL: _max_pool,
+    Kernel.MEAN: _reduction,
+    Kernel.RESIZE_BILINEAR: resize_forms,
+}
+"""The same where the layer, as it is oriented, says all. Of other kernels there is one form."""
+
+
 def is_weighted(network: Network, position: int) -> bool:
     """Whether a layer has weights, and breaks no limit that is common to all layers."""
     layer = network.layers[position]
@@ -247,14 +260,12 @@ def is_weighted(network: Network, position: int) -> bool:
 def _operation(network: Network, position: int, layer: Layer) -> Operation:
     """Return the operation of a layer without weights."""
     assert layer.kernel is not None
-    if layer.kernel in EXTREME_KERNELS:
-        return extreme(network, position)
     if layer.kernel is Kernel.REQUANTIZE:
         return requantized_shorts(network, position)
-    if layer.kernel not in _POOLS:
+    if layer.kernel is not Kernel.AVERAGE_POOL:
         return element_operation(network, position)
     tensors = layer.tensors["input"], layer.tensors["output"]
-    return _POOLS[layer.kernel](layer.params, position, *tensors)
+    return average_pool(layer.params, position, *tensors)
 
 
 def weighted_layer(layer: Layer, position: int) -> WeightedLayer:

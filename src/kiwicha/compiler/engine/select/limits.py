@@ -8,7 +8,7 @@ from kiwicha.compiler.engine.select.elements.operands import OPERAND_LIMITS
 from kiwicha.compiler.engine.select.elements.short_edges import SHORT_EDGE_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.moves.moves import MOVE_LIMITS
-from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_LIMITS, adjacent_dimensions
+from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_LIMITS
 from kiwicha.compiler.engine.select.reductions.means import MEAN_LIMITS
 from kiwicha.compiler.engine.select.reductions.pools import POOL_LIMITS
 from kiwicha.compiler.engine.select.resize.fractions import FRACTION_LIMITS
@@ -27,7 +27,6 @@ _LIMITS = (
     *OPERAND_LIMITS,
     *POOL_LIMITS,
     *MEAN_LIMITS,
-    adjacent_dimensions,
     *EXTREME_LIMITS,
     *OPERATION_LIMITS,
     *MOVE_LIMITS,

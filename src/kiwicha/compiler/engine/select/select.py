@@ -39,11 +39,14 @@ from kiwicha.compiler.engine.select.softmax.softmax import without_slow_softmax
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.contract.configs import Config
+from kiwicha.contract.program import Kernel
 
 __all__ = ["select"]
 
 OTHER_ROWS = 1.05
 """By what a form of a move counts as slower whose rows are not those of neighbours."""
+SEVERAL_PASSES = 1.25
+"""By what a form of a pool counts as slower that has something between its passes."""
 
 
 def select(
@@ -104,6 +107,8 @@ def _decision(
         candidates = [part for whole in candidates for part in _widths(whole, config)]
         if network.layers[position].kernel in PAIR_KERNELS:
             candidates.sort(key=lambda candidate: sequence_cycles(candidate.operation, config))
+        if network.layers[position].kernel is Kernel.MAX_POOL:
+            candidates.sort(key=lambda candidate: _pool_cycles(candidate, config))
     if cpu_cycles is not None and is_weighted(network, position):
         found = (candidate.operation for candidate in candidates)
         layer = oriented(network, position)
@@ -117,6 +122,12 @@ def _decision(
         candidates = [*blocks, *candidates]
         refusals += why_not
     return Decision(tuple(candidates), tuple(refusals))
+
+
+def _pool_cycles(candidate: Candidate, config: Config) -> float:
+    """Return about what a form of a pool takes: in several passes it must be faster by much."""
+    cycles = sequence_cycles(candidate.operation, config)
+    return cycles * (1.0 if len(candidate.operation.steps) == 1 else SEVERAL_PASSES)
 
 
 def _by_cycles(candidates: list[Candidate], config: Config) -> list[Candidate]:

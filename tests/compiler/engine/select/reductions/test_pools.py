@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler.engine.ir.operations import DividedOperation
-from kiwicha.compiler.engine.select.reductions.pools import MAX_PIECES, average_pool, max_pool
+from kiwicha.compiler.engine.select.reductions.max_pools import max_pool_forms
+from kiwicha.compiler.engine.select.reductions.pools import MAX_PIECES, average_pool
 from kiwicha.contract.engine import JobKind
 from kiwicha.contract.layout import Ref
 from kiwicha.kernels.pool import Pool
@@ -67,6 +68,6 @@ def test_a_3x3_window_needs_nine_jobs() -> None:
 
 
 def test_maxima_keep_bytes() -> None:
-    operation = max_pool(pool(2, activation_min=-7), 0, 0, 1)
-    assert operation.kind is JobKind.MAX
-    assert operation.clamp == (-7, 127)
+    for candidate in max_pool_forms(pool(2, activation_min=-7), 0, 0, 1).candidates:
+        assert candidate.operation.kind is JobKind.MAX
+        assert candidate.operation.clamp == (-7, 127)

@@ -110,9 +110,14 @@ def depthwise_convolution(layer: WeightedLayer, weights: NDArray[np.int16]) -> W
             weights=weights,
             weight_zero_point=layer.weight_zero_point,
             has_long_rows=layer.has_long_rows,
-            has_one_word=has_equal_columns and bool((weights == 1).all()),
+            has_one_word=has_equal_columns and _are_equal(weights),
         )
     )
+
+
+def _are_equal(weights: NDArray[np.int16]) -> bool:
+    """Whether all weights are the same int8 above 0."""
+    return bool(0 < weights.min() == weights.max() <= np.iinfo(np.int8).max)
 
 
 def _finished(operation: WeightedOperation) -> WeightedOperation:

@@ -43,5 +43,5 @@ def _closed(operation: Operation, tensors: frozenset[int]) -> Operation:
             steps.append(step)
             continue
         with_gaps = internal_tensor(operation.position, MAX_INTERNAL_TENSORS - 1 - number)
-        steps += [with_fields(step, output=with_gaps), closing_gaps(step, with_gaps)]
+        steps += [with_fields(step, output=with_gaps), closing_gaps(step, with_gaps, step.output)]
     return OperationSequence.of(steps)

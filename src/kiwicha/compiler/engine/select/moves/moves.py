@@ -234,7 +234,9 @@ def move_candidates(network: Network, position: int) -> Iterator[Candidate]:
     operation = move_operation(network, position)
     yield Candidate("", operation)
     if isinstance(operation, MoveOperation):
-        for form in plane_forms(operation, network.tensors[operation.output].shape):
+        output = operation.output
+        shape = network.tensors[output].shape if output >= 0 else ()
+        for form in plane_forms(operation, shape):
             yield Candidate(f"with output rows of {form.planes} parts", form)
     if has_long_rows(operation):
         yield Candidate("in short rows", in_short_rows(operation))

@@ -5,15 +5,20 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require, verify
-from kiwicha.compiler.engine.ir.move_operations import MoveOperation, moved
-from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence, internal_tensor
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation, closing_gaps, moved
+from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence
+from kiwicha.compiler.engine.ir.selection import Candidate, Decision
 from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_order
-from kiwicha.compiler.engine.ir.window import Image, Window, padded
+from kiwicha.compiler.engine.ir.window import Image, Window
 from kiwicha.compiler.engine.ir.window_operations import MaxPooling
-from kiwicha.compiler.engine.select.elements.elementwise import table_lookup
+from kiwicha.compiler.engine.select.reductions.max_passes import (
+    LARGEST_GROUP,
+    add_passes,
+    planes,
+)
+from kiwicha.compiler.engine.select.reductions.step_sequence import StepSequence
 from kiwicha.compiler.engine.select.reductions.sum_parts import uniform
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.tables import ALL_BYTES
@@ -29,7 +34,7 @@ from kiwicha.kernels.arg_max import ArgMax
 from kiwicha.kernels.mean import Mean
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["EXTREME_KERNELS", "EXTREME_LIMITS", "EXTREME_OPERATORS", "extreme"]
+__all__ = ["EXTREME_KERNELS", "EXTREME_LIMITS", "EXTREME_OPERATORS", "extreme_forms"]
 
 EXTREME_OPERATORS = ("REDUCE_ALL", "REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN")
 """Reductions that choose one of the bytes that they reduce."""
@@ -39,9 +44,9 @@ INT8_POSITIONS = 128
 """Positions that are int8 of 0 or more; with more of them a table adds what is missing."""
 LEAST_BYTES = 256
 """Bytes that are worth the jobs and the moves."""
-LARGEST_GROUP = 512
-"""Pixels that are transposed together, at most, where a tensor has no rows of its own."""
 _ANY_BYTE = (-128, 127)
+Group = tuple[int, bool]
+"""Size of neighbouring dimensions, and whether they are reduced."""
 POSITION_SCALE = (2**31 - 1, -8)
 """Multiplier and shift that leave the position: with a bias of -128 the lowest byte, the largest
 one, rounds to 0. The multiplier leaves sums as they are, so that there is one rounding only."""
@@ -77,14 +82,6 @@ class Extreme:
         return None
 
 
-@limit(*EXTREME_OPERATORS)
-def adjacent_dimensions(p: Mean) -> str | None:
-    """Reduced dimensions are next to each other."""
-    flags = [flag for size, flag in zip(p.shape, p.is_reduced, strict=False) if size != 1]
-    changes = sum(a != b for a, b in zip([0, *flags], [*flags, 0], strict=True))
-    return "reduces dimensions that are apart" if changes > 2 else None
-
-
 @limit("ARG_MAX", "ARG_MIN", *EXTREME_OPERATORS, least=LEAST_BYTES)
 def many_bytes(item: Extreme) -> str | None:
     """The input has at least {least} bytes; with fewer the CPU is as fast."""
@@ -98,13 +95,13 @@ def positions(item: Extreme) -> str | None:
     return exceeded(item.depth, MAX_POSITIONS, "positions") if item.position_bytes else None
 
 
-@limit("ARG_MAX", "ARG_MIN", *EXTREME_OPERATORS, most=MAX_KERNEL_ROWS)
+@limit("ARG_MAX", "ARG_MIN", most=MAX_KERNEL_ROWS)
 def window_elements(item: Extreme) -> str | None:
-    """The number of reduced elements is r * c, both up to {most}.
+    """The number of positions is r * c, both up to {most}.
 
     Where the last dimension is one of them, c is 1.
     """
-    if item.kernel is not None:
+    if item.kernel is not None or not item.position_bytes:
         return None
     return f"reduces {item.depth:,} elements, which are no r * c that fits a job"
 
@@ -113,11 +110,8 @@ EXTREME_LIMITS: tuple[Limit[Extreme], ...] = (many_bytes, positions, window_elem
 """What must hold for such layers."""
 
 
-def extreme(network: Network, position: int) -> Operation:
-    """Return an ARG_MAX, ARG_MIN, REDUCE_MAX or REDUCE_MIN.
-
-    The bytes of a window are rows below each other. Where the last dimension is reduced, the pixels
-    of a row are transposed to planes before: a row for each channel.
+def extreme_forms(network: Network, position: int) -> Decision:
+    """Return the forms of an ARG_MAX, ARG_MIN, REDUCE_MAX or REDUCE_MIN.
 
     Parameters
     ----------
@@ -132,16 +126,55 @@ def extreme(network: Network, position: int) -> Operation:
         If the engine cannot do it.
     """
     layer = network.layers[position]
-    item = _extreme_of(layer)
-    require(EXTREME_LIMITS, item)
+    groups = _groups(layer)
+    count = math.prod(size for size, _ in groups)
+    item = _extreme_of(layer, groups)
+    require(EXTREME_LIMITS, item or Extreme(1, count, 1, is_smallest=False))
+    candidates = []
+    if item is not None and item.kernel is not None:
+        candidates.append(Candidate("", _in_one_window(network, position, item)))
+    if layer.kernel is not Kernel.ARG_MAX:
+        candidates.append(Candidate("in passes", _in_passes(network, position, groups)))
+    return Decision(tuple(candidates))
+
+
+def _in_passes(network: Network, position: int, groups: list[Group]) -> Operation:
+    """Return the largest or smallest bytes, found dimension by dimension and part by part."""
+    layer = network.layers[position]
+    is_smallest = layer.kernel is Kernel.REDUCE_MIN
+    steps = StepSequence(position, layer.tensors["input"])
+    # The first dimensions first: they leave the least for what has to be transposed.
+    while any(is_reduced for _, is_reduced in groups):
+        number = next(k for k, (_, is_reduced) in enumerate(groups) if is_reduced)
+        outer, inner = (
+            math.prod(size for size, _ in part) for part in (groups[:number], groups[number + 1 :])
+        )
+        add_passes(steps, outer, groups.pop(number)[0], inner)
+        if any(is_reduced for _, is_reduced in groups) and inner % OUTPUT_BYTES:
+            steps.append(closing_gaps(steps.steps[-1], steps.tensor, steps.new))
+    if is_smallest:
+        # In the rows of what reads it, so that both work in stripes together.
+        steps.invert_before(MaxPooling)
+        steps.invert(steps.steps[-1].output_image)
+    last = dataclasses.replace(steps.steps[-1], output=layer.tensors["output"])
+    return OperationSequence.of([*steps.steps[:-1], last])
+
+
+def _in_one_window(network: Network, position: int, item: Extreme) -> Operation:
+    """Return what finds them in one window for each.
+
+    The bytes of a window are rows below each other. Where the last dimension is reduced, the pixels
+    of a row are transposed to planes before: a row for each channel.
+    """
+    layer = network.layers[position]
     source, output = layer.tensors["input"], layer.tensors["output"]
-    steps = _Steps(position, source)
+    steps = StepSequence(position, source)
     image = _image(network, source, item)
     if item.is_smallest:
         steps.invert(image)
     if item.inner == 1:
         used = image.columns
-        steps.append(_planes(position, steps.tensor, steps.new, image))
+        steps.append(planes(position, steps.tensor, steps.new, image))
         image = steps.steps[-1].output_image
     else:
         used = item.inner
@@ -158,51 +191,37 @@ def extreme(network: Network, position: int) -> Operation:
     return OperationSequence.of([*steps.steps[:-1], last])
 
 
-class _Steps:
-    """Operations of a layer, each of what the one before it writes."""
-
-    def __init__(self, position: int, source: int) -> None:
-        self.position = position
-        self.tensor = source
-        self.steps: list[Operation] = []
-
-    @property
-    def new(self) -> int:
-        """What the next operation writes."""
-        return internal_tensor(self.position, len(self.steps))
-
-    def append(self, step: Operation) -> None:
-        """Add an operation that writes ``new``."""
-        self.steps.append(step)
-        self.tensor = step.output
-
-    def invert(self, image: Image) -> None:
-        """Exchange all bits, so that the smallest byte becomes the largest."""
-        self.look_up(image, np.invert(ALL_BYTES))
-
-    def look_up(self, image: Image, values: NDArray[np.int64]) -> None:
-        """Exchange bytes as a table says."""
-        self.append(table_lookup(self.position, self.tensor, self.new, image, values))
+def _groups(layer: Layer) -> list[Group]:
+    """Return the dimensions of more than 1, neighbours of a kind as one."""
+    if layer.kernel is Kernel.ARG_MAX:
+        p: ArgMax = layer.params
+        return [(p.outer, False), (p.depth, True), (p.inner, False)]
+    q: Mean = layer.params
+    found: list[Group] = []
+    for size, flag in zip(q.shape, q.is_reduced, strict=False):
+        if size == 1:
+            continue
+        is_same = bool(found) and found[-1][1] == bool(flag)
+        found.append(((found.pop()[0] if is_same else 1) * size, bool(flag)))
+    return found
 
 
-def _extreme_of(layer: Layer) -> Extreme:
-    """Return what a layer wants."""
+def _extreme_of(layer: Layer, groups: list[Group]) -> Extreme | None:
+    """Return what a layer wants; None if it reduces dimensions that are apart."""
     if layer.kernel is Kernel.ARG_MAX:
         p: ArgMax = layer.params
         return Extreme(p.outer, p.depth, p.inner, bool(p.flip), 4 * p.words)
-    q: Mean = layer.params
-    require([adjacent_dimensions], q)
-    flags = [bool(flag) and size != 1 for size, flag in zip(q.shape, q.is_reduced, strict=False)]
-    first = flags.index(True)
-    end = len(flags) - flags[::-1].index(True)
-    outer, depth, inner = (math.prod(part) for part in _split(q.shape, first, end))
-    return Extreme(outer, depth, inner, layer.kernel is Kernel.REDUCE_MIN)
-
-
-def _split(
-    shape: tuple[int, ...], first: int, end: int
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    return shape[:first], shape[first:end], shape[end:]
+    reduced = [number for number, (_, is_reduced) in enumerate(groups) if is_reduced]
+    if len(reduced) > 1:
+        return None
+    (number,) = reduced
+    sizes = [size for size, _ in groups]
+    return Extreme(
+        math.prod(sizes[:number]),
+        sizes[number],
+        math.prod(sizes[number + 1 :]),
+        layer.kernel is Kernel.REDUCE_MIN,
+    )
 
 
 def _image(network: Network, source: int, item: Extreme) -> Image:
@@ -220,24 +239,6 @@ def _image(network: Network, source: int, item: Extreme) -> Image:
         # One group of channels serves all of them.
         return Image(item.outer * rows, item.inner // OUTPUT_BYTES, OUTPUT_BYTES)
     return Image(item.outer * rows, columns, item.inner)
-
-
-def _planes(position: int, source: int, output: int, image: Image) -> MoveOperation:
-    """Return the move from the pixels of each row to a row of each channel, of whole words."""
-    count, depth, pitch = image.columns, image.channels, padded(image.columns)
-    rows = image.rows * depth
-    loops = (
-        Loop(image.rows, image.row_bytes, depth * pitch),
-        Loop(depth, 1, pitch),
-        Loop(count, depth, 1),
-    )
-    ordered, piece = in_order(loops, 1)
-    copies = [StridedCopy(source, 0, 0, ordered, piece)]
-    if pitch > count:
-        loop = (Loop(rows, pitch, pitch),)
-        copies.append(StridedCopy(None, 0, count, loop, pitch - count))
-    planes = Image(rows, pitch // OUTPUT_BYTES, OUTPUT_BYTES)
-    return moved(position, copies, {source: image}, output, planes)
 
 
 def _pool(position: int, tensors: tuple[int, int], image: Image, item: Extreme) -> MaxPooling:

@@ -31,7 +31,7 @@ from kiwicha.kernels.mean import Mean
 
 __all__ = ["MEAN_LIMITS", "columns_of_sums", "mean", "reduction", "rows_of_sums", "sum_layer"]
 
-MAX_PARTS = 256
+MAX_PARTS = 2048
 """Jobs of a sum, at most; each takes some tens of cycles."""
 _FEW_COLUMNS = (1, 2, 3, 4)
 """Of jobs with two groups of channels at a time."""

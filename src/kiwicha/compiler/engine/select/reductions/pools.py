@@ -1,72 +1,33 @@
-"""Pools in the engine's terms."""
+"""Average pools in the engine's terms."""
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from kiwicha.compiler.engine.ir.limits import (
-    Limit,
-    broken_row_limit,
-    exceeded,
-    limit,
-    require,
-    verify,
-)
+from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation, Piece
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.ir.window_operations import MaxPooling
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer
 from kiwicha.compiler.engine.select.reductions.means import MEAN_LIMITS, reduction, sum_layer
 from kiwicha.compiler.engine.select.reductions.sum_parts import (
     parts_of_window,
     summed,
-    uniform,
     window_parts,
 )
-from kiwicha.compiler.optimize.ranges import UNIT_SCALE, exact_division
-from kiwicha.contract.engine import GROUP_WORDS, MAX_INPUT_ZERO_POINT, MAX_KERNEL_ROWS, MAX_U16
+from kiwicha.compiler.optimize.ranges import exact_division
+from kiwicha.contract.engine import GROUP_WORDS, MAX_KERNEL_ROWS
 from kiwicha.kernels.pool import Pool
 
-__all__ = ["MAX_PIECES", "POOL_LIMITS", "average_pool", "max_pool"]
+__all__ = ["MAX_PIECES", "POOL_LIMITS", "average_pool", "is_global", "window_of"]
 
-MAX_PIECES = 64
+MAX_PIECES = 4096
 """Jobs of an average pool with borders, at most; each takes some tens of cycles."""
-
-
-def max_pool(p: Pool, position: int, source: int, output: int) -> Operation:
-    """Return a MAX_POOL_2D.
-
-    Parameters
-    ----------
-    p : Pool
-        Its parameters.
-    position : int
-        Position of the layer.
-    source, output : int
-        Tensors that it reads and writes.
-
-    Raises
-    ------
-    BrokenLimitError
-        If the engine cannot do it.
-    """
-    window = _window(p).repeated(p.batches)
-    operation = MaxPooling(
-        position=position,
-        inputs=(source,),
-        output=output,
-        window=window,
-        output_channels=p.channels,
-        parameters=uniform(p.channels, UNIT_SCALE),
-        output_zero_point=MAX_INPUT_ZERO_POINT,
-        clamp=(p.activation_min, p.activation_max),
-    )
-    long = dataclasses.replace(operation, has_long_rows=broken_row_limit(operation) is not None)
-    verify(long)
-    return long
+WEIGHTS = (1, 2, 3, 5, 7)
+"""By what elements are multiplied before they are summed, so that a scale divides exactly."""
+MAX_COUNT = 2**20
+"""Elements of a window, at most: seven times their sum is an int32."""
 
 
 @dataclass(frozen=True)
@@ -88,17 +49,32 @@ class _Average:
 
 
 def average_pool(p: Pool, position: int, source: int, output: int) -> Operation:
-    """Return an AVERAGE_POOL_2D; see `max_pool`."""
+    """Return an AVERAGE_POOL_2D.
+
+    Parameters
+    ----------
+    p : Pool
+        Its parameters.
+    position : int
+        Position of the layer.
+    source, output : int
+        Tensors that it reads and writes.
+
+    Raises
+    ------
+    BrokenLimitError
+        If the engine cannot do it.
+    """
     count = p.kernel_height * p.kernel_width
-    if _is_global(p):
+    if is_global(p):
         require(MEAN_LIMITS, count)
         whole = reduction(count, p.channels).repeated(p.batches)
-        return summed(_divided(p, position, (source, output), whole, count))
-    window = _window(p).repeated(p.batches)
+        return summed(*_divided(p, position, (source, output), whole, count))
+    window = window_of(p).repeated(p.batches)
     divisions = _divisions(p, window)
     require(POOL_LIMITS, _Average(p, window, divisions))
     operations = {
-        count: parts_of_window(_divided(p, position, (source, output), window, count))
+        count: parts_of_window(*_divided(p, position, (source, output), window, count))
         for count in sorted({division.count for division in divisions})
     }
     pieces = [
@@ -163,7 +139,7 @@ def average_pieces(item: _Average) -> str | None:
     return exceeded(count, MAX_PIECES, "jobs for what its borders and its window make of it")
 
 
-@limit("AVERAGE_POOL_2D", most=MAX_U16)
+@limit("AVERAGE_POOL_2D", most=MAX_COUNT)
 def average_counts(item: _Average) -> str | None:
     """A window covers 1 to {most} elements of the image, and dividing by that number is exact."""
     for division in item.divisions:
@@ -180,7 +156,8 @@ POOL_LIMITS: tuple[Limit[_Average], ...] = (
 """Limits of average pools whose window is not the whole image."""
 
 
-def _is_global(p: Pool) -> bool:
+def is_global(p: Pool) -> bool:
+    """Whether the only window of an image is all of it."""
     return (
         (p.kernel_height, p.kernel_width) == (p.input_height, p.input_width)
         and p.output_height == p.output_width == 1
@@ -188,7 +165,8 @@ def _is_global(p: Pool) -> bool:
     )
 
 
-def _window(p: Pool) -> Window:
+def window_of(p: Pool) -> Window:
+    """Return the geometry of an image of a pool."""
     return Window(
         input_rows=p.input_height,
         input_columns=p.input_width,
@@ -221,18 +199,26 @@ def _stretches(values: list[int]) -> Iterator[tuple[int, range]]:
 
 def _divided(
     p: Pool, position: int, tensors: tuple[int, int], window: Window, count: int
-) -> WeightedLayer:
-    """Return the layer that divides the sums of its windows by a number."""
-    scale = _scale(count, p.offset)
-    if scale is None:
+) -> tuple[WeightedLayer, int]:
+    """Return the layer that divides the sums of its windows by a number, and its weights."""
+    found = _scale(count, p.offset)
+    if found is None:
         raise BrokenLimitError(_no_scale(count))
+    scale, weight = found
     clamp = (p.activation_min, p.activation_max)
-    return sum_layer(position, tensors, window, scale, (-p.offset, -p.offset), clamp)
+    layer = sum_layer(position, tensors, window, scale, (-p.offset, -p.offset), clamp)
+    return layer, weight
 
 
-def _scale(count: int, offset: int) -> tuple[int, int] | None:
-    """Return a multiplier and a shift that divide by a number of elements exactly."""
-    return exact_division(count, offset) if 0 < count <= MAX_U16 else None
+def _scale(count: int, offset: int) -> tuple[tuple[int, int], int] | None:
+    """Return a multiplier and a shift that divide by a number of elements exactly, and a weight."""
+    if not 0 < count <= MAX_COUNT:
+        return None
+    for weight in WEIGHTS:
+        scale = exact_division(count, offset, weight)
+        if scale is not None:
+            return scale, weight
+    return None
 
 
 def _no_scale(count: int) -> str:
