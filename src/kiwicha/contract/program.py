@@ -228,6 +228,8 @@ class Kernel(enum.IntEnum):
     SIGNAL_LOG = 96
     MATRIX_PRODUCT = 97
     PAIRS = 98
+    SHORT_QUANTIZE = 99
+    SHORT_DEQUANTIZE = 100
 
     @property
     def where(self) -> Where:
