@@ -8,7 +8,10 @@
 
 #define SIGN UINT32_C(0x80000000)
 #define INFINITE UINT32_C(0x7f800000)
-#define BEYOND 65536.0f /* with any zero point of 16 bits it saturates */
+#define FRACTION_BITS 23
+#define OF_A_HALF 126u         /* exponent of 0.5 */
+#define BEYOND (1u << 16)      /* with any zero point of 16 bits it saturates */
+#define OF_BEYOND (127u + 16u) /* its exponent */
 
 /** Requires elements, and the bits of a scale that is finite and more than 0. */
 KIWICHA_SMALL static void require_scaled(struct kiwicha_check *check,
@@ -52,20 +55,30 @@ static float number_of(uint32_t bits)
     return number;
 }
 
+static uint32_t bits_of(float number)
+{
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof(bits));
+    return bits;
+}
+
 /** Returns the integer that is next to a quotient, halves away from zero, or one beyond 16 bits. */
 static int32_t nearest(uint32_t bits, float scale)
 {
-    const int32_t beyond = bits & SIGN ? -(int32_t)BEYOND : (int32_t)BEYOND;
-    if ((bits & ~SIGN) >= INFINITE) {
-        return beyond;
+    uint32_t magnitude = BEYOND;
+    if ((bits & ~SIGN) < INFINITE) {
+        const uint32_t quotient = bits_of(number_of(bits) / scale) & ~SIGN;
+        const uint32_t exponent = quotient >> FRACTION_BITS;
+        if (exponent < OF_A_HALF) {
+            return 0;
+        }
+        if (exponent < OF_BEYOND) {
+            const uint32_t one = UINT32_C(1) << FRACTION_BITS, shift = OF_A_HALF + 24 - exponent;
+            magnitude = ((quotient & (one - 1)) | one) + (UINT32_C(1) << (shift - 1));
+            magnitude >>= shift;
+        }
     }
-    const float quotient = number_of(bits) / scale;
-    if (quotient >= BEYOND || quotient <= -BEYOND) {
-        return beyond;
-    }
-    const int32_t whole = (int32_t)quotient;
-    const float rest = quotient - (float)whole;
-    return whole + (rest >= 0.5f) - (rest <= -0.5f);
+    return bits & SIGN ? -(int32_t)magnitude : (int32_t)magnitude;
 }
 
 /** QUANTIZE of float32 to int16. */

@@ -70,7 +70,7 @@ KERNELS = (
         params=ShortQuantize,
         reference=_quantize,
         is_on_demand=True,
-        cost=Cost(step=400.0, output=500.0),
+        cost=Cost(step=300.0, output=236.0),
         work=_work,
     ),
     Declaration(
@@ -78,7 +78,7 @@ KERNELS = (
         params=ShortDequantize,
         reference=_dequantize,
         is_on_demand=True,
-        cost=Cost(step=400.0, output=150.0),
+        cost=Cost(step=300.0, output=193.0),
         work=_work,
     ),
 )
