@@ -162,6 +162,13 @@ def short_changes() -> list[tuple[Kernel, str, Any, Status]]:
         (Kernel.SHORT_LEAKY_RELU, "leak_sign", lambda _: 0, parameters),
         (Kernel.SHORT_LEAKY_RELU, "activation_max", lambda _: -1, parameters),
         (Kernel.SHORT_LEAKY_RELU, "leak_multiplier", lambda _: -1, parameters),
+        *(
+            (kernel, "scale", lambda _, bits=bits: bits, parameters)
+            for kernel in (Kernel.SHORT_QUANTIZE, Kernel.SHORT_DEQUANTIZE)
+            for bits in (0, 0x7F80_0000, 0x8000_0001)
+        ),
+        (Kernel.SHORT_QUANTIZE, "output_offset", lambda _: 2**15, parameters),
+        (Kernel.SHORT_DEQUANTIZE, "input_offset", lambda _: -(2**15), parameters),
         (Kernel.SOFTMAX_OF_SHORTS, "depth", lambda _: 4096, parameters),
         (Kernel.SOFTMAX_OF_SHORTS, "reciprocals", lambda ref: Ref(0, 1024, True), parameters),
         # Sums of 64 bits.

@@ -229,6 +229,8 @@ class Kernel(enum.IntEnum):
     MATRIX_PRODUCT = 97
     PAIRS = 98
     COMPUTED_LIST = 99
+    SHORT_QUANTIZE = 100
+    SHORT_DEQUANTIZE = 101
 
     @property
     def where(self) -> Where:

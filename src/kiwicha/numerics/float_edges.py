@@ -1,12 +1,15 @@
 """Float32 at the edges of a model, without a floating-point unit.
 
 A QUANTIZE of float32 is a staircase: 255 thresholds say what it gives, and a comparison of float32
-numbers is one of integers. A DEQUANTIZE of int8 is a table of 256 words.
+numbers is one of integers. A DEQUANTIZE of int8 is a table of 256 words. Those of int16 are
+computed, with arithmetic of float32 in software.
 
 Notes
 -----
 Ref: tensorflow/lite/kernels/internal/reference/{quantize,dequantize}.h in tflite-micro.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,22 +41,27 @@ def _number(ordered: NDArray[np.int64]) -> NDArray[np.float32]:
     return (bits ^ ((bits >> 31) & 0x7FFF_FFFF)).view(np.float32)
 
 
-def quantized(x: ArrayLike, scale: float, zero_point: int) -> NDArray[np.int8]:
+def quantized(
+    x: ArrayLike, scale: float, zero_point: int, dtype: type[np.signedinteger[Any]] = np.int8
+) -> NDArray[Any]:
     """Return ``x / scale + zero_point``: the quotient in float32, rounded half away from zero.
 
     Parameters
     ----------
     x : array_like of float32
-        Not NaN. Beyond the int8 range it saturates, however large it is.
+        Not NaN. Beyond the range of the type it saturates, however large it is.
     scale : float
         A float32, more than 0.
     zero_point : int
-        -128 to 127.
+        Of that type.
+    dtype : type
+        int8 or int16.
     """
+    limits = np.iinfo(dtype)
     with np.errstate(over="ignore", under="ignore"):
         quotient = (np.asarray(x, np.float32) / np.float32(scale)).astype(np.float64)
     rounded = np.copysign(np.floor(np.abs(quotient) + 0.5), quotient)
-    result: NDArray[np.int8] = np.clip(rounded + zero_point, -128, 127).astype(np.int8)
+    result: NDArray[Any] = np.clip(rounded + zero_point, limits.min, limits.max).astype(dtype)
     return result
 
 

@@ -234,7 +234,7 @@ BROKEN_RECURRENT: list[tuple[Callable[[], bytes], str]] = [
         "operator 0 QUANTIZE (y): output must be int8 or int16, not int32",
     ),
     (
-        partial(_quantize, {"dtype": np.float32, "scale": None}, _SHORT),
+        partial(_quantize, {"dtype": np.float32, "scale": None}, _INT),
         "operator 0 QUANTIZE (x): input must be a signed integer, not float32",
     ),
     (

@@ -1,4 +1,4 @@
-"""Support rules of QUANTIZE and SOFTMAX where a result or an input has more than a byte."""
+"""Support rules of QUANTIZE, DEQUANTIZE and SOFTMAX of what has more than a byte."""
 
 import math
 from collections.abc import Iterator
@@ -27,13 +27,15 @@ def has_types_that_exist(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
     SOFTMAX of int16 gives int16.
 
-    Such a QUANTIZE, and SOFTMAX with an output of int16, has no uint8 nor float32.
+    Such a QUANTIZE, and SOFTMAX with an output of int16, has no uint8. From float32 QUANTIZE goes
+    to int8, uint8 and int16.
     """
     source, output = graph.input(operator), graph.output(operator)
     if not _is_wide(source, output):
         return
+    can_be_real = operator.name == "QUANTIZE" and output.type is TensorType.INT16
     for what, tensor in (("input", source), ("output", output)):
-        if tensor.is_shifted or tensor.type is TensorType.FLOAT32:
+        if tensor.is_shifted or (tensor.type is TensorType.FLOAT32 and not can_be_real):
             kind = "uint8" if tensor.is_shifted else tensor.type.text
             yield Problem(
                 f"{what} must be a signed integer, not {kind}", tensor, is_about_type=True
@@ -44,7 +46,7 @@ def has_types_that_exist(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem("output must be int8 or int16, not int32", output, is_about_type=True)
 
 
-@rule(WIDE_OPERAND_RULES, "QUANTIZE", "SOFTMAX")
+@rule(WIDE_OPERAND_RULES, "QUANTIZE", "DEQUANTIZE", "SOFTMAX")
 def has_one_wide_scale(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Their int16 and int32 have one scale, finite and more than 0, and one zero point."""
     for what, tensor in (("input", graph.input(operator)), ("output", graph.output(operator))):
@@ -69,7 +71,7 @@ def has_one_wide_scale(graph: Graph, operator: Operator) -> Iterator[Problem]:
 def rescales_integers_moderately(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """QUANTIZE of integers has an input scale of less than 2**30 output scales."""
     source, output = graph.input(operator), graph.output(operator)
-    if not _is_wide(source, output):
+    if not _is_wide(source, output) or source.type is TensorType.FLOAT32:
         return
     ratio = rescaling_ratio(quantization(source), quantization(output))
     if not ratio < 2.0**MAX_SHIFT:

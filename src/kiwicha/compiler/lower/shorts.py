@@ -19,6 +19,7 @@ from kiwicha.compiler.tflite.graph import Activation, Graph, Operator
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType, quantization
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
+from kiwicha.kernels.short_floats import ShortDequantize, ShortQuantize, float_bits
 from kiwicha.kernels.short_functions import ShortFunction, ShortLeakyRelu
 from kiwicha.kernels.softmax_of_shorts import SoftmaxOfShorts
 from kiwicha.numerics.requantization import quantize_multiplier
@@ -28,6 +29,7 @@ from kiwicha.numerics.short_exponentials import short_exponentials, short_recipr
 __all__ = [
     "fused_range",
     "has_shorts",
+    "lower_short_floats",
     "lower_short_function",
     "lower_softmax_of_shorts",
     "of_its_width",
@@ -82,6 +84,29 @@ def short_bias(operator: Operator, bias: Tensor | None, channels: int) -> NDArra
     kind = operator.options.bias_type if bias is None else bias.type
     dtype = np.int32 if kind == TensorType.INT32 else np.int64
     return np.zeros(channels, dtype) if bias is None else np.array(bias.integers(), dtype)
+
+
+def lower_short_floats(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a QUANTIZE of float32 to int16, or of a DEQUANTIZE of int16."""
+    source, output = graph.input(operator), graph.output(operator)
+    is_quantize = operator.name == "QUANTIZE"
+    its = quantization(output if is_quantize else source)
+    params: ShortQuantize | ShortDequantize
+    if is_quantize:
+        params = ShortQuantize(
+            *(Ref(), Ref()), source.elements, float_bits(its.scale), its.zero_point
+        )
+    else:
+        params = ShortDequantize(
+            *(Ref(), Ref()), source.elements, float_bits(its.scale), -its.zero_point
+        )
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.SHORT_QUANTIZE if is_quantize else Kernel.SHORT_DEQUANTIZE,
+        params=params,
+        tensors={"input": source.index, "output": output.index},
+    )
 
 
 def lower_short_function(graph: Graph, operator: Operator) -> Layer:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from kiwicha.compiler.lower import real_tables as reals
 from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.lower.requantize import lower_requantize
-from kiwicha.compiler.lower.shorts import lower_short_function
+from kiwicha.compiler.lower.shorts import lower_short_floats, lower_short_function
 from kiwicha.compiler.quantization.scales import (
     INT8_MAX,
     INT8_MIN,
@@ -55,10 +55,12 @@ ALL_BYTES: Int64s = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.int64
 
 def lower_table(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of an operator with one input."""
+    kinds = {graph.input(operator).type, graph.output(operator).type}
+    if kinds == {TensorType.INT16, TensorType.FLOAT32}:
+        return lower_short_floats(graph, operator)
     if operator.name == "DEQUANTIZE":
         source = quantization(graph.input(operator))
         return table_layer(operator, dequantized(ALL_BYTES, source.scale, source.zero_point))
-    kinds = {graph.input(operator).type, graph.output(operator).type}
     if TensorType.FLOAT32 in kinds:
         return _lower_quantize(graph, operator)
     if kinds != {TensorType.INT8} and TensorType.UINT8 not in kinds:

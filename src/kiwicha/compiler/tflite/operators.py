@@ -113,7 +113,10 @@ OPERATORS: dict[str, OperatorKind] = {
         has_int4_weights=True,
         **SHORTS_TOO,
     ),
-    "DEQUANTIZE": OperatorKind(family=Family.UNARY, types={"output": (TensorType.FLOAT32,)}),
+    "DEQUANTIZE": OperatorKind(
+        family=Family.UNARY,
+        types={"input": (TensorType.INT8, TensorType.INT16), "output": (TensorType.FLOAT32,)},
+    ),
     "DEPTH_TO_SPACE": OperatorKind(
         family=Family.MOVE, options=OptionsTable("DepthToSpaceOptions", _BLOCK)
     ),
