@@ -48,24 +48,59 @@ def attention(seed: int) -> Case:
     return model.case()
 
 
-def check(cases: list[Case], config: str, least: int = 200) -> None:
+def larger_product(seed: int) -> Case:
+    """Give a product for the engine: of matrices of any size, in batches that may share them."""
+    rng = random.Random(f"larger product{seed}")
+    model = RandomModel(rng)
+    rows, columns = (rng.choice([1, 8, 16, rng.randint(1, 60)]) for _ in range(2))
+    depth = rng.choice([8, 32, 150, rng.randint(1, 200), rng.randint(1, 600)])
+    batches = rng.choice([(), (3,), (2, 3)])
+    shared = rng.choice([batches, batches, tuple(1 for _ in batches)])
+    ways = {name: rng.random() < 0.5 for name in ("is_first_adjoint", "is_second_adjoint")}
+    first = (depth, rows) if ways["is_first_adjoint"] else (rows, depth)
+    second = (columns, depth) if ways["is_second_adjoint"] else (depth, columns)
+    x = model.input((*batches, *first))
+    other = rng.choice([model.input, model.input, model.constant])((*shared, *second))
+    if rng.random() < 0.3:
+        other = model.unary("RELU", other)
+    z = model.product(x, other, **ways)
+    if rng.random() < 0.5:
+        z = model.unary("LOGISTIC", z)
+    if rng.random() < 0.3:
+        model.softmax(z)
+    return model.case()
+
+
+def check(cases: list[Case], config: str, least: int = 200) -> list[Program]:
     """Compare what they give with the interpreter's answers, which are not extremes alone."""
     values: set[int] = set()
+    programs = []
     for number, (case, answer) in enumerate(
         zip(cases, oracle.ask(cases, oracle.MICRO), strict=True)
     ):
         assert answer.outputs is not None, answer.error
         program = Program.from_bytes(compile_model(case.model, config).to_bytes())
+        programs.append(program)
         for got, wanted in zip(reference.run(program, case.inputs), answer.outputs, strict=True):
             np.testing.assert_array_equal(got, wanted, err_msg=str(number))
             values |= {int(value) for value in wanted.flat}
     assert len(values) > least
+    return programs
 
 
 @pytest.mark.parametrize("config", by_day(*CONFIGS))
 @pytest.mark.parametrize("make", [computed_weights, attention])
 def test_products(make: Callable[[int], Case], config: str) -> None:
     check([make(seed) for seed in range(BLOCK)], config)
+
+
+@pytest.mark.parametrize("config", by_day("64", "32", "128", "256", "64-8k-r4", "64-depthwise"))
+def test_larger_products(config: str) -> None:
+    cases = [larger_product(seed) for seed in range(BLOCK)]
+    programs = check(cases, config)
+    lists = [any(step.kernel is Kernel.COMPUTED_LIST for step in p.steps) for p in programs]
+    assert BLOCK / 3 < sum(lists)
+    assert not any(step.kernel is Kernel.SIMD_MATRIX_PRODUCT for p in programs for step in p.steps)
 
 
 @pytest.mark.parametrize("config", by_day(*CONFIGS))
