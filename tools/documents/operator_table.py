@@ -11,8 +11,6 @@ __all__ = ["REFUSED", "operator_table"]
 
 REFUSED: dict[str, str] = {}
 """Why we refuse operators that Vela places."""
-_PARTLY = {"BATCH_MATMUL": "engine with a constant matrix for all batches, else CPU"}
-"""Operators that are for the engine in some cases."""
 _WITHOUT_STEPS = Family.RESHAPE
 """What gives a tensor another name."""
 _YES, _NO = "yes", ""
@@ -48,8 +46,6 @@ def _placement(name: str) -> str:
         return f"refused: {REFUSED[name]}"
     if OPERATORS[name].family & _WITHOUT_STEPS:
         return "nothing to do"
-    if name in _PARTLY:
-        return _PARTLY[name]
     others = ", ".join(kind.text for kind in _other_types(name))
     if name in ENGINE_OPERATORS:
         return f"engine; {others}: CPU" if others else "engine"

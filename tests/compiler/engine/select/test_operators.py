@@ -8,6 +8,7 @@ import pytest
 
 from kiwicha.compiler import compile_model, compile_stages, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
+from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.reasons import engine_refusals
 from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.variables import ASSIGN, READ
@@ -151,15 +152,27 @@ def test_bytes_divided_by_a_constant_are_for_the_engine(config: str) -> None:
 
 
 @pytest.mark.parametrize("is_constant", [False, True])
+@pytest.mark.parametrize("batches", [1, 2])
 @pytest.mark.parametrize("config", ENGINE_CONFIGS)
-def test_products_with_a_constant_are_for_the_engine(config: str, is_constant: bool) -> None:
+def test_products_are_for_the_engine(config: str, batches: int, is_constant: bool) -> None:
     model = RandomModel(random.Random("products"))
-    x = model.input((1, 25, 32))
-    other = (model.constant if is_constant else model.input)((1, 32, 24))
+    x = model.input((batches, 25, 32))
+    other = (model.constant if is_constant else model.input)((batches, 32, 24))
     model.product(x, other, is_first_adjoint=False, is_second_adjoint=False)
     layers = compile_model(model.case().model, config).layers
     (place,) = {layer.where for layer in layers if layer.operator == "BATCH_MATMUL"}
-    assert place is (Where.ENGINE if is_constant else Where.SIMD)
+    assert place is Where.ENGINE
+
+
+def test_products_are_for_the_cpu_where_it_is_faster() -> None:
+    model = RandomModel(random.Random("small products"))
+    x, other = model.input((1, 4, 8)), model.input((1, 8, 4))
+    model.product(x, other, is_first_adjoint=False, is_second_adjoint=False)
+    stages = compile_stages(model.case().model, "64")
+    decisions = select(stages.network, stages.config, cpu_cycles=lambda position: 500).decisions
+    assert decisions[-1].why_not.startswith("it takes 500 cycles there, and some ")
+    decisions = select(stages.network, stages.config, cpu_cycles=lambda position: 5000).decisions
+    assert decisions[-1].chosen is not None
 
 
 @pytest.mark.parametrize("has_shorts", [False, True])

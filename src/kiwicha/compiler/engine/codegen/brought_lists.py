@@ -78,7 +78,9 @@ def _bringing(whole: EngineList, other: EngineList, config: Config) -> EngineLis
     )
     if found.computed_bytes:
         # Its own streams are behind its constants.
-        found = dataclasses.replace(found, jobs=tuple(_further(job, whole, size) for job in found.jobs))
+        found = dataclasses.replace(
+            found, jobs=tuple(_further(job, whole, size) for job in found.jobs)
+        )
     found.verify()
     return found
 
@@ -96,7 +98,9 @@ def _behind(item: PlannedTransfer, tensor: int, size: int) -> PlannedTransfer:
     if item.tensor != tensor:
         return item
     offset = item.transfer.dram_offset + size
-    return dataclasses.replace(item, transfer=dataclasses.replace(item.transfer, dram_offset=offset))
+    return dataclasses.replace(
+        item, transfer=dataclasses.replace(item.transfer, dram_offset=offset)
+    )
 
 
 def _waiting(job: AnyJob, first: int) -> AnyJob:

@@ -173,7 +173,8 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
         for job, its_cycles in zip(read_list(step.params, image).jobs, cycles, strict=True):
             layer = found.setdefault(step.layer + job.layer, _Found())
             layer.jobs.append(its_cycles)
-            if isinstance(job, EngineMove):
+            if isinstance(job, EngineMove) or job.weights_offset >= len(image):
+                # It has no weights, or computed ones.
                 continue
             # Lists of a region share their streams.
             place = step.params.image.offset + job.weights_offset

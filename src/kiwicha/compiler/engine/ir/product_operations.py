@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from kiwicha.compiler.engine.ir.operations import DividedOperation
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 
-__all__ = ["ComputedConvolution", "MatrixProductOperation"]
+__all__ = ["ComputedConvolution", "ComputedProductOperation", "ProductOperation"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -22,11 +22,20 @@ class ComputedConvolution(Convolution):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class MatrixProductOperation(DividedOperation):
-    """Products of the rows of a tensor with those of computed matrices.
+class ProductOperation(DividedOperation):
+    """Products of the rows of each batch with a matrix of its own; its pieces are convolutions."""
 
-    Its pieces are `ComputedConvolution`s. It is the first operation of its region, whose list lies
-    in the arena.
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether any row takes all of its jobs: one is for the rows of a batch."""
+        return False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ComputedProductOperation(ProductOperation):
+    """Such products with computed matrices: its pieces are `ComputedConvolution`s.
+
+    It is the first operation of its region, whose list lies in the arena.
 
     Parameters
     ----------
@@ -35,8 +44,3 @@ class MatrixProductOperation(DividedOperation):
     """
 
     list_tensor: int
-
-    @property
-    def is_in_parts(self) -> bool:
-        """Whether any row takes all of its jobs: one is for the rows of a batch."""
-        return False

@@ -6,7 +6,7 @@ from functools import cached_property
 from kiwicha.compiler.engine.ir.float_edges import FloatEdge
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
-from kiwicha.compiler.engine.ir.product_operations import MatrixProductOperation
+from kiwicha.compiler.engine.ir.product_operations import ComputedProductOperation
 from kiwicha.compiler.engine.ir.strided_copies import StridedCopy, repitched
 from kiwicha.compiler.engine.ir.window import padded
 
@@ -96,7 +96,7 @@ class Region:
     def list_tensor(self) -> int | None:
         """What its list is called in the region before, if it lies in the arena."""
         first = self.operations[0]
-        return first.list_tensor if isinstance(first, MatrixProductOperation) else None
+        return first.list_tensor if isinstance(first, ComputedProductOperation) else None
 
     @property
     def written(self) -> frozenset[int]:

@@ -8,6 +8,7 @@ from kiwicha.compiler.engine.select.elements.operands import OPERAND_LIMITS
 from kiwicha.compiler.engine.select.elements.short_edges import SHORT_EDGE_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.moves.moves import MOVE_LIMITS
+from kiwicha.compiler.engine.select.products.products import PRODUCT_LIMITS
 from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_LIMITS
 from kiwicha.compiler.engine.select.reductions.means import MEAN_LIMITS
 from kiwicha.compiler.engine.select.reductions.pools import POOL_LIMITS
@@ -35,6 +36,7 @@ _LIMITS = (
     *INTERPOLATION_LIMITS,
     *FRACTION_LIMITS,
     *PASS_LIMITS,
+    *PRODUCT_LIMITS,
     *SOFTMAX_LIMITS,
     *PAIR_LIMITS,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation, FloatConversion
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
-from kiwicha.compiler.engine.ir.product_operations import MatrixProductOperation
+from kiwicha.compiler.engine.ir.product_operations import ComputedProductOperation
 from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
@@ -24,11 +24,12 @@ def partition(
 
     A region ends at a layer of the CPU, where one tensor becomes part of another, or at a cut. One
     that begins with a product of computed matrices lies in the arena, where the region before it
-    brings all of it: it ends at what needs more than a table. What is kept for the next inference
-    is written last, in a region of its own: nothing else reads where it goes, and each of these
-    operations reads where the ones before it have not written. What can be written earlier
-    (`kiwicha.compiler.engine.select.state_writers`) is, at the end of the region that has made what
-    it is cut off.
+    brings all of it: it ends at what needs more than a table.
+
+    What is kept for the next inference is written last, in a region of its own: nothing else reads
+    where it goes, and each of these operations reads where the ones before it have not written.
+    What can be written earlier (`kiwicha.compiler.engine.select.state_writers`) is, at the end of
+    the region that has made what it is cut off.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def partition(
             if is_edge or not all(_is_for(groups[-1], step) for step in steps):
                 groups.append([])
             for step in steps:
-                if isinstance(step, MatrixProductOperation):
+                if isinstance(step, ComputedProductOperation):
                     groups.append([])
                 groups[-1].append(step)
             makers |= dict.fromkeys((step.output for step in steps), len(groups) - 1)
@@ -90,11 +91,11 @@ def _is_part(network: Network, move: MoveOperation) -> bool:
 
 def _is_for(members: list[Operation], operation: Operation) -> bool:
     """Whether an operation can be in the region of others: it needs no weights beside a product."""
-    if not members or not isinstance(members[0], MatrixProductOperation):
+    if not members or not isinstance(members[0], ComputedProductOperation):
         return True
     is_table = isinstance(operation, ElementOperation) and operation.is_flat
     return is_table or isinstance(
-        operation, MoveOperation | SoftmaxOperation | MatrixProductOperation
+        operation, MoveOperation | SoftmaxOperation | ComputedProductOperation
     )
 
 

@@ -1,26 +1,41 @@
-"""Products of two computed matrices in the engine's terms: a move, and convolutions behind it."""
+"""Products of matrices in the engine's terms: convolutions, whose weights may be computed.
+
+Computed matrices are moved to the order of weights before. A constant matrix for all batches is no
+product, but the weights of a FULLY_CONNECTED.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require, verify
-from kiwicha.compiler.engine.ir.operations import OperationSequence, Piece, internal_tensor
+from kiwicha.compiler.engine.ir.operations import (
+    JobOperation,
+    OperationSequence,
+    Piece,
+    internal_tensor,
+)
 from kiwicha.compiler.engine.ir.product_operations import (
     ComputedConvolution,
-    MatrixProductOperation,
+    ComputedProductOperation,
+    ProductOperation,
 )
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
 from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import (
     move_cycles,
     operation_cycles,
 )
+from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
+from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer, convolution
 from kiwicha.compiler.engine.select.products.streams import LIST_TENSOR, Matrices, stream_move
 from kiwicha.compiler.lower.network import Network
-from kiwicha.compiler.optimize.ranges import is_narrow
+from kiwicha.compiler.optimize.ranges import SumRange, is_narrow
+from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import GROUP_WORDS, INPUT_LANES, outputs_of
 from kiwicha.contract.program import Kernel
@@ -31,72 +46,99 @@ __all__ = ["PRODUCT_LIMITS", "is_product", "product_decision"]
 
 _OPERATORS = ("BATCH_MATMUL", "FULLY_CONNECTED")
 _LISTS = 2
-"""Starts of the engine that a product takes: its list, and the one behind it."""
+"""Starts of the engine that a product of computed matrices takes: its list, and one behind it."""
 
 
-@limit(*_OPERATORS, most=GROUP_WORDS * INPUT_LANES)
-def product_depth(p: MatrixProduct) -> str | None:
-    """Rows of two computed matrices have up to {most} elements."""
-    return exceeded(p.depth, GROUP_WORDS * INPUT_LANES, "elements of a row")
+@dataclass(frozen=True, eq=False)
+class _Product:
+    """A layer, and what it multiplies.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    position : int
+        Position of the layer.
+    """
+
+    network: Network
+    position: int
+
+    @property
+    def params(self) -> MatrixProduct:
+        """Its parameters."""
+        found: MatrixProduct = self.network.layers[self.position].params
+        return found
+
+    def tensor(self, name: str) -> Tensor:
+        """Return one of its tensors."""
+        return self.network.tensors[self.network.layers[self.position].tensors[name]]
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """The number of the matrix that each batch multiplies by."""
+        found: list[int] = matrices(self.params, self.params.other_steps).tolist()
+        return found
+
+    @property
+    def window(self) -> Window:
+        """Geometry of all batches: rows of one pixel can be cut into stripes."""
+        return Window.of_pixels(len(self.numbers) * self.params.rows, 1, self.params.depth)
+
+    @property
+    def clamp(self) -> tuple[int, int]:
+        """Smallest and largest output."""
+        return self.params.activation_min, self.params.activation_max
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """Bias, multiplier and shift of each row of a matrix."""
+        p = self.params
+        bias = self.network.layers[self.position].constants.get("bias")
+        return Parameters(
+            np.zeros(p.columns, np.int32) if bias is None else bias.astype(np.int32),
+            np.full(p.columns, p.multiplier, np.int32),
+            np.full(p.columns, p.shift, np.int32),
+        )
+
+    @property
+    def sums(self) -> SumRange:
+        """The least and the largest sum for each row of a computed matrix."""
+        p = self.params
+        ends = [np.array([-128, 127]) + offset for offset in (p.input_offset, p.other_offset)]
+        products = p.depth * np.outer(*ends)
+        bias = self.parameters.bias.astype(np.int64)
+        return bias + min(products.min(), 0), bias + max(products.max(), 0)
 
 
 @limit(*_OPERATORS)
-def product_batches(p: MatrixProduct) -> str | None:
-    """Of two computed matrices the first one is another one for each batch."""
-    numbers = matrices(p, p.input_steps)
+def computed_rows(item: _Product) -> str | None:
+    """Of two matrices the first one is computed."""
+    is_constant = item.tensor("input").is_constant
+    return "multiplies a constant by a computed matrix" if is_constant else None
+
+
+@limit(*_OPERATORS)
+def matrices_of_batches(item: _Product) -> str | None:
+    """Of two matrices the first one is another one for each batch."""
+    numbers = matrices(item.params, item.params.input_steps)
     is_in_order = bool((numbers == np.arange(len(numbers))).all())
-    return None if is_in_order else "multiplies the same matrix in several batches"
+    return None if is_in_order else "multiplies one matrix by several"
 
 
-PRODUCT_LIMITS: tuple[Limit[MatrixProduct], ...] = (product_depth, product_batches)
-"""What must hold for products of two computed matrices."""
+@limit(*_OPERATORS, most=GROUP_WORDS * INPUT_LANES)
+def product_depth(item: _Product) -> str | None:
+    """Rows of two matrices have up to {most} elements, but for a constant one for all batches."""
+    return exceeded(item.params.depth, GROUP_WORDS * INPUT_LANES, "elements of a row")
 
 
-@dataclass(frozen=True)
-class _Product:
-    """A layer, and what it multiplies by."""
-
-    params: MatrixProduct
-    position: int
-    source: int
-    output: int
-    numbers: tuple[int, ...]
-    parameters: Parameters
-    is_wide: bool
-
-    @property
-    def rows(self) -> int:
-        """Rows of all batches."""
-        return len(self.numbers) * self.params.rows
-
-    def convolution(self, matrix: int) -> ComputedConvolution:
-        """Return the operation that multiplies by one of the matrices."""
-        p = self.params
-        return ComputedConvolution(
-            position=self.position,
-            inputs=(self.source,),
-            output=self.output,
-            # Rows of one pixel can be cut into stripes; a job takes them for one row.
-            window=Window.of_pixels(self.rows, 1, p.depth),
-            output_channels=p.columns,
-            clamp=(p.activation_min, p.activation_max),
-            parameters=self.parameters,
-            output_zero_point=p.output_offset,
-            input_zero_point=-p.input_offset,
-            weights=np.zeros((p.columns, 1, 1, p.depth), np.int16),
-            weight_zero_point=-p.other_offset,
-            is_wide=self.is_wide,
-            matrix=matrix,
-        )
+PRODUCT_LIMITS: tuple[Limit[_Product], ...] = (computed_rows, matrices_of_batches, product_depth)
+"""What must hold for products of two matrices."""
 
 
 def is_product(network: Network, position: int) -> bool:
-    """Whether a layer multiplies two computed matrices."""
-    layer = network.layers[position]
-    if layer.kernel is not Kernel.MATRIX_PRODUCT:
-        return False
-    tensors = (network.tensors[layer.tensors[name]] for name in ("input", "other"))
-    return not any(tensor.is_constant for tensor in tensors)
+    """Whether a layer multiplies two matrices."""
+    return network.layers[position].kernel is Kernel.MATRIX_PRODUCT
 
 
 def product_decision(
@@ -115,72 +157,109 @@ def product_decision(
     cpu_cycles : callable, optional
         Gives what a layer takes on the CPU, by its position.
     """
-    layer = network.layers[position]
-    p: MatrixProduct = layer.params
+    product = _Product(network, position)
     try:
-        require(PRODUCT_LIMITS, p)
-        product = _product(network, position)
-        convolutions = {number: product.convolution(number) for number in product.numbers}
-        verify(convolutions[0])
+        require(PRODUCT_LIMITS, product)
+        if product.tensor("other").is_constant:
+            return Decision((Candidate("", _with_constants(product, config)),))
+        return _computed(product, config, cpu_cycles)
     except BrokenLimitError as error:
         return Decision((), (Refusal("", error.why),))
+
+
+def _pieces(product: _Product, made: Callable[[int], JobOperation]) -> tuple[Piece, ...]:
+    """Return the pieces of a product, given what multiplies by each matrix."""
+    operations = {number: made(number) for number in product.numbers}
+    rows = product.params.rows
+    return tuple(
+        Piece(range(batch * rows, (batch + 1) * rows), operations[number])
+        for batch, number in enumerate(product.numbers)
+    )
+
+
+def _with_constants(product: _Product, config: Config) -> ProductOperation:
+    """Return the products with constant matrices, a different one for each batch."""
+    p = product.params
+    tensors = product.network.layers[product.position].tensors
+    shape = (-1, p.columns, 1, 1, p.depth)
+    weights = product.tensor("other").int8s().reshape(shape).astype(np.int16) + p.other_offset
+    layer = WeightedLayer(
+        position=product.position,
+        input=tensors["input"],
+        output=tensors["output"],
+        window=product.window,
+        parameters=product.parameters,
+        input_zero_point=-p.input_offset,
+        output_zero_point=p.output_offset,
+        clamp=product.clamp,
+        weight_zero_point=-p.other_offset,
+    )
+    return ProductOperation(
+        position=product.position,
+        inputs=(layer.input,),
+        output=layer.output,
+        window=product.window,
+        output_channels=p.columns,
+        clamp=product.clamp,
+        pieces=_pieces(
+            product, lambda number: packed_if_faster(convolution(layer, weights[number]), config)
+        ),
+    )
+
+
+def _computed(
+    product: _Product, config: Config, cpu_cycles: Callable[[int], float] | None
+) -> Decision:
+    """Return what is decided for products with computed matrices."""
+    p, position = product.params, product.position
+    tensors = product.network.layers[position].tensors
+    pieces = _pieces(product, lambda number: _convolution(product, number))
+    first = pieces[0].operation
+    assert isinstance(first, Convolution)
+    verify(first)
     move = stream_move(
         position,
-        layer.tensors["other"],
-        Matrices(len(convolutions), p.columns, p.depth, -p.other_offset),
+        tensors["other"],
+        Matrices(len(set(product.numbers)), p.columns, p.depth, -p.other_offset),
         product.parameters,
         outputs_of(config.engine_macs),
     )
     if cpu_cycles is not None:
-        taken = move_cycles(move) + operation_cycles(convolutions[0], config)
+        taken = move_cycles(move) + operation_cycles(first, config)
         taken += _LISTS * (config.memory.list_cpu_cycles + config.memory.list_start_cycles)
         on_cpu = cpu_cycles(position)
         if on_cpu <= taken:
             why = f"takes {on_cpu:,.0f} cycles there, and some {taken:,.0f} in a list of its own"
             return Decision((), (Refusal("", why),))
-    multiplied = MatrixProductOperation(
+    multiplied = ComputedProductOperation(
         position=position,
-        inputs=(product.source,),
-        output=product.output,
-        window=Window.of_pixels(product.rows, 1, p.depth),
+        inputs=(tensors["input"],),
+        output=tensors["output"],
+        window=product.window,
         output_channels=p.columns,
-        clamp=(p.activation_min, p.activation_max),
-        pieces=tuple(
-            Piece(range(batch * p.rows, (batch + 1) * p.rows), convolutions[number])
-            for batch, number in enumerate(product.numbers)
-        ),
+        clamp=product.clamp,
+        pieces=pieces,
         list_tensor=internal_tensor(position, LIST_TENSOR),
     )
     return Decision((Candidate("", OperationSequence.of([move, multiplied])),))
 
 
-def _product(network: Network, position: int) -> _Product:
-    """Return a layer in these terms."""
-    layer = network.layers[position]
-    p: MatrixProduct = layer.params
-    bias = layer.constants.get("bias")
-    count = p.columns
-    parameters = Parameters(
-        np.zeros(count, np.int32) if bias is None else bias.astype(np.int32),
-        np.full(count, p.multiplier, np.int32),
-        np.full(count, p.shift, np.int32),
+def _convolution(product: _Product, matrix: int) -> ComputedConvolution:
+    """Return the operation that multiplies by one of the computed matrices."""
+    p = product.params
+    tensors = product.network.layers[product.position].tensors
+    return ComputedConvolution(
+        position=product.position,
+        inputs=(tensors["input"],),
+        output=tensors["output"],
+        window=product.window,
+        output_channels=p.columns,
+        clamp=product.clamp,
+        parameters=product.parameters,
+        output_zero_point=p.output_offset,
+        input_zero_point=-p.input_offset,
+        weights=np.zeros((p.columns, 1, 1, p.depth), np.int16),
+        weight_zero_point=-p.other_offset,
+        is_wide=not is_narrow(product.sums, product.parameters.shift),
+        matrix=matrix,
     )
-    return _Product(
-        params=p,
-        position=position,
-        source=layer.tensors["input"],
-        output=layer.tensors["output"],
-        numbers=tuple(matrices(p, p.other_steps).tolist()),
-        parameters=parameters,
-        is_wide=not is_narrow(_sums(p, parameters.bias), parameters.shift),
-    )
-
-
-def _sums(
-    p: MatrixProduct, bias: np.typing.NDArray[np.int32]
-) -> tuple[np.typing.NDArray[np.int64], np.typing.NDArray[np.int64]]:
-    """Return the least and the largest sum of each row of the second matrix."""
-    ends = [np.array([-128, 127]) + offset for offset in (p.input_offset, p.other_offset)]
-    products = p.depth * np.outer(*ends)
-    sums = bias.astype(np.int64)
-    return sums + min(products.min(), 0), sums + max(products.max(), 0)
