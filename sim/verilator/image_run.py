@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ DEFAULT_MAX_CYCLES = 10_000_000_000
 """Far beyond the largest model's portable kernels; a hang of the hardware ends here."""
 
 _CYCLE_LIMIT_EXIT = 3
+_TOP = "soc"
 _LOG_LINES = 12
 
 Progress = Callable[[int, int], None]
@@ -59,6 +60,7 @@ def run_image(
     dumps: Sequence[tuple[int, int]] = (),
     max_cycles: int = DEFAULT_MAX_CYCLES,
     uart_input: bytes = b"",
+    memories: Mapping[str, bytes] | None = None,
     trace: Path | None = None,
     trace_start: int = 0,
     on_progress: Progress | None = None,
@@ -77,6 +79,9 @@ def run_image(
         The simulation is given up after so many cycles.
     uart_input : bytes
         What the UART receives, as fast as the firmware takes it.
+    memories : mapping or None
+        Contents of models of what is beside the system, a byte for each word, by the names that
+        these models have.
     trace : Path or None
         File for waveforms, in FST format; needs a simulator that has traces.
     trace_start : int
@@ -105,10 +110,13 @@ def run_image(
         if uart_input:
             (folder / "uart_input").write_bytes(uart_input)
             command += ["--uart-input", str(folder / "uart_input")]
+        for memory, raw in (memories or {}).items():
+            lines = "".join(f"{byte:02x}\n" for byte in raw)
+            (folder / f"{_TOP}_{memory}.init").write_text(lines, encoding="utf-8")
         if trace is not None:
             trace.parent.mkdir(parents=True, exist_ok=True)
-            command += ["--trace", str(trace), "--trace-start", str(trace_start)]
-        end = _simulate(command, on_progress)
+            command += ["--trace", str(trace.absolute()), "--trace-start", str(trace_start)]
+        end = _simulate(command, folder, on_progress)
         text = uart.read_text(encoding="utf-8", errors="replace")
         if not end["finished"]:
             raise SimulationError(_cycle_limit(max_cycles, end["steps"], text))
@@ -122,11 +130,12 @@ def run_image(
         )
 
 
-def _simulate(command: list[str], on_progress: Progress | None) -> dict[str, int]:
+def _simulate(command: list[str], folder: Path, on_progress: Progress | None) -> dict[str, int]:
     log: list[str] = []
     end: dict[str, int] | None = None
     with subprocess.Popen(
         command,
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
