@@ -19,7 +19,7 @@ from kiwicha.contract.serial import LOADER_BYTES, SERIAL_BAUD
 from kiwicha.sim.soc.camera import Camera
 from kiwicha.sim.soc.dram_bridge import DramBridge
 
-__all__ = ["HAS_LOADER", "Soc", "soc_header"]
+__all__ = ["CAMERA_PINS_CSR", "HAS_LOADER", "Soc", "soc_header"]
 
 HAS_LOADER = "KIWICHA_HAS_LOADER"
 """Macro: firmware goes back to the loader at its end."""
@@ -28,7 +28,8 @@ _FLASH_CSR = 20
 """Location of the flash memory's registers: beyond those of all others, which stay where they are
 without it, so that firmware is the same."""
 _CAMERA_CSR = 21
-"""Likewise."""
+CAMERA_PINS_CSR = 22
+"""Likewise, of the bus that sets a camera up; and of the camera's own."""
 _FLASH_WORD_BITS = 32
 
 

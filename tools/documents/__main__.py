@@ -10,6 +10,7 @@
 ``docs/depthwise.md``   Between two markers: cycles beside the depthwise unit
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/guides/beside``  Between two markers: periods, and how long urgent models wait
+``docs/guides/camera``  Between two markers: how many frames of a camera a model looks at
 ``docs/supported.md``   The compiler's support rules
 ``docs/*.schema.json``  The schema of the JSON of runs and studies
 ``demo_runs.json``      What ``kiwicha demo`` shows beside its run, in ``src/kiwicha/data``
@@ -32,6 +33,7 @@ from kiwicha.errors import UsageError
 from kiwicha.html_report.schema import json_schema
 from tools.documents.beside_tables import beside_tables
 from tools.documents.board_pages import boards_page, bring_up_table
+from tools.documents.camera_table import camera_table
 from tools.documents.demo_runs import demo_runs
 from tools.documents.freshness import freshness
 from tools.documents.performance_tables import performance_tables
@@ -54,6 +56,7 @@ BEGIN = "<!-- results: written by python -m tools.documents -->"
 END = "<!-- end of results -->"
 _BESIDE = "docs/guides/beside-the-engine.md"
 _BOARDS = "docs/boards.md"
+_CAMERA = "docs/guides/camera.md"
 _DEPTHWISE = "docs/depthwise.md"
 _DEMO_RUNS = "src/kiwicha/data/demo_runs.json"
 _BRING_UP = "docs/bring-up.md"
@@ -125,6 +128,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     timing = (project / _TIMING).read_text(encoding="utf-8")
     units = (project / _DEPTHWISE).read_text(encoding="utf-8")
     beside = (project / _BESIDE).read_text(encoding="utf-8")
+    camera = (project / _CAMERA).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
@@ -136,6 +140,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),
         _PERFORMANCE: replaced(performance, performance_tables(runs)),
         _BESIDE: replaced(beside, beside_tables(measured("beside"), line)),
+        _CAMERA: replaced(camera, camera_table(measured("camera"), line)),
         _TIMING: replaced(timing, timing_tables(measured("timing"), line)),
         _DEMO_RUNS: _text(demo_runs(found)),
         **{

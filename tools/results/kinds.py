@@ -22,7 +22,7 @@ from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.program.image import Program
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 from kiwicha.zoo import models as zoo
-from tools import reference_sweep
+from tools import camera, reference_sweep
 from tools.beside import report as beside
 from tools.results.result import Fingerprint, Kind
 
@@ -35,6 +35,7 @@ __all__ = [
     "beside_command",
     "board_command",
     "bring_up_command",
+    "camera_command",
     "compile_command",
     "sweep_command",
     "timing_command",
@@ -108,6 +109,12 @@ def beside_command(path: str, report: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``beside``."""
     words = " ".join(f"--{what} {report[what]}" for what in ("slow", "urgent", "config", "count"))
     return f"python -m tools.beside {words} --json {path}"
+
+
+def camera_command(path: str, report: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``camera``."""
+    words = " ".join(f"--{what} {report[what]}" for what in ("model", "config", "count"))
+    return f"python -m tools.camera {words} --json {path}"
 
 
 def _run_name(run: Mapping[str, Any]) -> str:
@@ -187,6 +194,10 @@ def _beside_present(report: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: beside.fingerprint(report)}
 
 
+def _camera_present(report: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: camera.fingerprint(report)}
+
+
 def _pinned(packages: Iterable[str]) -> dict[str, str]:
     """Return the versions that continuous integration installs."""
     text = _PINNED.read_text(encoding="utf-8")
@@ -211,6 +222,7 @@ KINDS = (
     ),
     Kind("timing", timing_command, _recorded, _timing_present, lambda one: one["seconds"]),
     Kind("beside", beside_command, _recorded, _beside_present, lambda report: report["seconds"]),
+    Kind("camera", camera_command, _recorded, _camera_present, lambda report: report["seconds"]),
     Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),
     Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
 )
