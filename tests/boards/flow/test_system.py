@@ -104,8 +104,8 @@ def test_a_camera_changes_no_address(name: str) -> None:
     (constraints,) = (raw.decode() for path, raw in made.files.items() if path.endswith(PINS))
     names = ["pclk", "href", "vsync", "xclk", "scl", "sda", "reset_n", "powerdown"]
     names += [f"data[{bit}]" for bit in range(8)]
-    for name in names:
-        assert re.search(rf"\bcamera_{re.escape(name)}[^\w\[]", constraints), name
+    for pin in names:
+        assert re.search(rf"\bcamera_{re.escape(pin)}[^\w\[]", constraints), pin
 
 
 @pytest.mark.nightly
