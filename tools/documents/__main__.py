@@ -11,6 +11,7 @@
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/guides/beside``  Between two markers: periods, and how long urgent models wait
 ``docs/guides/camera``  Between two markers: how many frames of a camera a model looks at
+``docs/c-api.md``       Between two markers: what an application in C++ prints on a board
 ``docs/supported.md``   The compiler's support rules
 ``docs/*.schema.json``  The schema of the JSON of runs and studies
 ``demo_runs.json``      What ``kiwicha demo`` shows beside its run, in ``src/kiwicha/data``
@@ -47,6 +48,7 @@ from tools.documents.result_tables import (
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
 from tools.documents.timing_tables import timing_tables
+from tools.documents.transcript_section import transcript_section
 from tools.results import present
 from tools.results.catalogue import catalogue
 
@@ -56,6 +58,7 @@ BEGIN = "<!-- results: written by python -m tools.documents -->"
 END = "<!-- end of results -->"
 _BESIDE = "docs/guides/beside-the-engine.md"
 _BOARDS = "docs/boards.md"
+_C_API = "docs/c-api.md"
 _CAMERA = "docs/guides/camera.md"
 _DEPTHWISE = "docs/depthwise.md"
 _DEMO_RUNS = "src/kiwicha/data/demo_runs.json"
@@ -129,6 +132,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     units = (project / _DEPTHWISE).read_text(encoding="utf-8")
     beside = (project / _BESIDE).read_text(encoding="utf-8")
     camera = (project / _CAMERA).read_text(encoding="utf-8")
+    c_api = (project / _C_API).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
@@ -140,6 +144,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),
         _PERFORMANCE: replaced(performance, performance_tables(runs)),
         _BESIDE: replaced(beside, beside_tables(measured("beside"), line)),
+        _C_API: replaced(c_api, transcript_section(measured("transcript"), line)),
         _CAMERA: replaced(camera, camera_table(measured("camera"), line)),
         _TIMING: replaced(timing, timing_tables(measured("timing"), line)),
         _DEMO_RUNS: _text(demo_runs(found)),

@@ -22,7 +22,7 @@ from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.program.image import Program
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 from kiwicha.zoo import models as zoo
-from tools import camera, reference_sweep
+from tools import camera, reference_sweep, transcript
 from tools.beside import report as beside
 from tools.results.result import Fingerprint, Kind
 
@@ -39,6 +39,7 @@ __all__ = [
     "compile_command",
     "sweep_command",
     "timing_command",
+    "transcript_command",
 ]
 
 _WHOLE = "all"
@@ -115,6 +116,11 @@ def camera_command(path: str, report: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``camera``."""
     words = " ".join(f"--{what} {report[what]}" for what in ("model", "config", "count"))
     return f"python -m tools.camera {words} --json {path}"
+
+
+def transcript_command(path: str, said: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``transcript``."""
+    return f"python -m tools.transcript --config {said['config']} --json {path}"
 
 
 def _run_name(run: Mapping[str, Any]) -> str:
@@ -198,6 +204,10 @@ def _camera_present(report: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: camera.fingerprint(report)}
 
 
+def _transcript_present(said: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: transcript.fingerprint(said["config"])}
+
+
 def _pinned(packages: Iterable[str]) -> dict[str, str]:
     """Return the versions that continuous integration installs."""
     text = _PINNED.read_text(encoding="utf-8")
@@ -224,5 +234,12 @@ KINDS = (
     Kind("beside", beside_command, _recorded, _beside_present, lambda report: report["seconds"]),
     Kind("camera", camera_command, _recorded, _camera_present, lambda report: report["seconds"]),
     Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),
+    Kind(
+        "transcript",
+        transcript_command,
+        _recorded,
+        _transcript_present,
+        lambda said: said["seconds"],
+    ),
     Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
 )

@@ -9,7 +9,7 @@ import pytest
 
 from kiwicha import cli
 from tests.support.requirements import REPOSITORY
-from tools import beside, camera, reference_sweep
+from tools import beside, camera, reference_sweep, transcript
 from tools.results import kinds
 from tools.results.catalogue import catalogue
 from tools.results.kinds import (
@@ -90,7 +90,7 @@ def test_the_command_of_each_committed_file_exists(
     program, *words = result.command.split()
     if program != "kiwicha":
         assert [program, words[0]] == ["python", "-m"]
-        assert words[1] in {one.__name__ for one in (reference_sweep, beside, camera)}
+        assert words[1] in {one.__name__ for one in (reference_sweep, beside, camera, transcript)}
         return
     assert cli.main([words[0], "--help"]) == 0
     known = capsys.readouterr().out
