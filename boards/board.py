@@ -71,7 +71,7 @@ class Board:
         Takes the frequency of the system in hertz; returns the `Parts`.
     camera_pins : tuple of str
         For a camera module, as LiteX or the vendor names them: its eight data lines from bit 0 on,
-        PCLK, HREF, VSYNC, XCLK, SCL, SDA, RESET and PWDN.
+        PCLK, HREF, VSYNC, XCLK, SCL, SDA, RESET and PWDN; none if it has no place for one.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Board:
     toolchains: tuple[str, ...]
     loader: str
     parts: Callable[[int], Parts]
-    camera_pins: tuple[str, ...]
+    camera_pins: tuple[str, ...] = ()
 
     @property
     def sys_clk_hz(self) -> int:

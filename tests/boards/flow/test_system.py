@@ -1,5 +1,6 @@
 """A board's files: which it has, and that they depend on their inputs alone."""
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -87,6 +88,13 @@ def test_flash_memory_changes_no_address(name: str, clock: bytes) -> None:
     texts = b"".join(made.files[item] for item in sorted(made.files))
     assert re.search(clock, texts)
     assert not re.search(clock, b"".join(without.files.values()))
+
+
+def test_a_board_without_pins_for_a_camera_is_refused() -> None:
+    board = dataclasses.replace(load("ulx3s_85f"), camera_pins=())
+    expected = r"^board must be one with pins for a camera, not ulx3s_85f$"
+    with pytest.raises(BoardError, match=expected):
+        system_files(board, SIMD, sys_clk_hz=50_000_000, peripherals=[Peripheral.CAMERA])
 
 
 @pytest.mark.nightly
