@@ -75,4 +75,6 @@ def arty(*, size: str, part: str) -> Board:
         toolchains=_TOOLCHAINS,
         loader=f"arty_a7_{size}t",
         parts=parts,
+        # Headers JB and JC, whose pins have no resistors in between.
+        camera_pins=tuple(f"{name}:{pin}" for name in ("pmodb", "pmodc") for pin in range(8)),
     )

@@ -69,6 +69,9 @@ class Board:
         The board's name in openFPGALoader.
     parts : callable
         Takes the frequency of the system in hertz; returns the `Parts`.
+    camera_pins : tuple of str
+        For a camera module, as LiteX or the vendor names them: its eight data lines from bit 0 on,
+        PCLK, HREF, VSYNC, XCLK, SCL, SDA, RESET and PWDN; none if it has no place for one.
     """
 
     name: str
@@ -81,6 +84,7 @@ class Board:
     toolchains: tuple[str, ...]
     loader: str
     parts: Callable[[int], Parts]
+    camera_pins: tuple[str, ...] = ()
 
     @property
     def sys_clk_hz(self) -> int:

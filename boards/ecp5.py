@@ -84,6 +84,7 @@ def ecp5(
     dram_bytes: int,
     loader: str,
     parts: Callable[[int], Parts],
+    camera_pins: tuple[str, ...] = (),
 ) -> Board:
     """Return a board with an ECP5; arguments as for `Board`."""
     return Board(
@@ -97,4 +98,5 @@ def ecp5(
         toolchains=(TOOLCHAIN,),
         loader=loader,
         parts=parts,
+        camera_pins=camera_pins,
     )

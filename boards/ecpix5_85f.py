@@ -34,4 +34,5 @@ BOARD = ecp5(
     dram_bytes=512 << 20,
     loader="ecpix5",
     parts=_parts,
+    camera_pins=tuple(f"{name}:{pin}" for name in ("pmod0", "pmod1") for pin in range(8)),
 )

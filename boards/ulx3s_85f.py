@@ -54,4 +54,9 @@ BOARD = ecp5(
     dram_bytes=SDR_HALF_RATE.dram_bytes,
     loader="ulx3s",
     parts=_parts,
+    # GP and GN of the header's first eight pairs.
+    camera_pins=(
+        *("B11", "C11", "A10", "A11", "A9", "B10", "B9", "C10"),
+        *("A7", "A8", "C8", "B8", "C6", "C7", "A6", "B6"),
+    ),
 )

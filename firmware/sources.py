@@ -48,7 +48,9 @@ TFLM_FILES = {
     "tflm/kiwicha.cc": _TFLM_FOLDER / "kiwicha.cc",
 }
 """The operator of TensorFlow Lite Micro, and what its users get with it, by their paths."""
-SDK_FILES = tuple(FOLDER / "sdk" / name for name in ("Makefile", "first.c"))
+SDK_FILES = tuple(
+    FOLDER / "sdk" / name for name in ("Makefile", "first.c", "litex.mk", "litex.c", "litex.ld")
+)
 """What makes an application for the bare system of a library."""
 SDK_INTERRUPT_FILES = (
     *(FOLDER / "platform" / name for name in ("interrupts.c", "interrupts.h")),

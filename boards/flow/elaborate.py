@@ -14,6 +14,7 @@ from typing import Any
 from litedram.init import get_sdram_phy_c_header
 
 from kiwicha.boards.board import NAMES, Board, Parts, load
+from kiwicha.boards.camera_pins import CameraPins
 from kiwicha.boards.flash_pins import FlashPins
 from kiwicha.boards.flow.synthesis import VENDORS
 from kiwicha.boards.flow.system import CONSTRAINTS, REFUSAL, TOP, VIVADO_SCRIPT
@@ -24,7 +25,7 @@ from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc.dram import controller_settings
 from kiwicha.sim.soc.elaborate import LITEX_HEADERS, SOC_HEADER, stripped, write_litex_headers
-from kiwicha.sim.soc.system_on_chip import Soc, soc_header
+from kiwicha.sim.soc.system_on_chip import CAMERA_PINS_CSR, Soc, soc_header
 
 __all__ = ["elaborate"]
 
@@ -103,6 +104,9 @@ def _system(
 ) -> tuple[Parts, Any]:
     parts = board.parts(sys_clk_hz)
     flash = FlashPins(parts.platform, board.family) if Peripheral.FLASH in peripherals else None
+    camera = None
+    if Peripheral.CAMERA in peripherals:
+        camera = CameraPins(parts.platform, board.camera_pins)
     soc = Soc(
         parts.platform,
         crg=parts.crg,
@@ -115,11 +119,15 @@ def _system(
         sys_clk_hz=sys_clk_hz,
         dram_bytes=min(board.dram_bytes, DRAM_BYTES),
         flash_pads=flash and flash.pads,
+        camera_pads=camera and camera.pads,
         # Any contents make the memory read its file.
         firmware=bytes(4),
     )
     if flash is not None:
         soc.flash_pins = flash
+    if camera is not None:
+        soc.csr.add("camera_pins", n=CAMERA_PINS_CSR)
+        soc.camera_pins = camera
     soc.finalize()
     return parts, soc
 

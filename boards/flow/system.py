@@ -129,6 +129,8 @@ def generated(
         If the board cannot have the configuration or the frequency.
     """
     check_board(board, config)
+    if Peripheral.CAMERA in peripherals and not board.camera_pins:
+        raise BoardError(f"board must be one with pins for a camera, not {board.name}")
 
     def elaborate(folder: Path) -> None:
         tools.run(

@@ -24,9 +24,11 @@ from kiwicha.contract.peripherals import Peripheral
 from kiwicha.contract.program import BootBlock
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc import probes
+from kiwicha.sim.soc.camera_model import CameraModel
 from kiwicha.sim.soc.dram import chip, controller_settings, phy_model
 from kiwicha.sim.soc.dram_log import CommandLog, dram_times
 from kiwicha.sim.soc.flash_model import FlashModel
+from kiwicha.sim.soc.litex_variables import litex_variables
 from kiwicha.sim.soc.system_on_chip import Soc, soc_header
 
 __all__ = ["LITEX_HEADERS", "SOC_HEADER", "TIMES", "elaborate", "stripped", "write_litex_headers"]
@@ -34,7 +36,7 @@ __all__ = ["LITEX_HEADERS", "SOC_HEADER", "TIMES", "elaborate", "stripped", "wri
 TOP = "soc"
 SOC_HEADER = "kiwicha_soc.h"
 LITEX_HEADERS = "generated"
-"""Folder of LiteX's own headers of a system."""
+"""Folder of what LiteX itself generates of a system for software."""
 MEMORIES_HEADER = "memories.h"
 PROBES_HEADER = "probes.h"
 TIMES = "dram_times.json"
@@ -64,14 +66,15 @@ def stripped(source: str) -> str:
 
 
 def write_litex_headers(soc: Any, folder: Path) -> None:
-    """Write the headers that LiteX makes of a system: registers, memories and constants.
+    """Write what LiteX makes of a system for software: registers, memories and constants.
 
     Parameters
     ----------
     soc : SoC
         Finalized.
     folder : Path
-        Is made, and receives ``csr.h``, ``mem.h`` and ``soc.h``.
+        Is made, and receives the headers ``csr.h``, ``mem.h`` and ``soc.h``, for the linker
+        ``regions.ld`` and ``output_format.ld``, and for make ``variables.mak``.
     """
     folder.mkdir()
     headers = {
@@ -82,9 +85,12 @@ def write_litex_headers(soc: Any, folder: Path) -> None:
         ),
         "mem.h": export.get_mem_header(soc.mem_regions),
         "soc.h": export.get_soc_header(soc.constants),
+        "regions.ld": export.get_linker_regions(soc.mem_regions),
+        "output_format.ld": export.get_linker_output_format(soc.cpu),
     }
     for name, text in headers.items():
         (folder / name).write_text(stripped(text), encoding="utf-8")
+    (folder / "variables.mak").write_text(litex_variables(soc.cpu), encoding="utf-8")
 
 
 def _name_banks(phy: Any) -> int:
@@ -187,6 +193,7 @@ def elaborate(
     module = chip(memory, memory.clock_hz)
     phy = phy_model(memory, module)
     flash = FlashModel() if Peripheral.FLASH in peripherals else None
+    camera = CameraModel() if Peripheral.CAMERA in peripherals else None
     soc = Soc(
         platform,
         crg=CRG(platform.request("sys_clk")),
@@ -199,6 +206,7 @@ def elaborate(
         sys_clk_hz=memory.clock_hz,
         dram_bytes=memory.dram_bytes,
         flash_pads=flash and flash.pads,
+        camera_pads=camera and camera.pads,
         uart_name="sim",
     )
     if flash is not None:
@@ -207,6 +215,8 @@ def elaborate(
         times = json.dumps(dataclasses.asdict(dram_times(memory)))
         (directory / TIMES).write_text(times, encoding="utf-8")
         soc.dram_log = CommandLog(phy.dfi, memory.phases)
+    if camera is not None:
+        soc.camera_model = camera
     banks = _name_banks(phy)
     _add_port_word(soc)
     soc.finalize()

@@ -18,16 +18,9 @@ GENERATORS = (
 """Packages whose versions count."""
 
 _SYSTEM = (
-    *(
-        "dram.py",
-        "dram_bridge.py",
-        "dram_log.py",
-        "dram_timing.py",
-        "elaborate.py",
-        "flash_model.py",
-        "probes.py",
-    ),
-    "system_on_chip.py",
+    *("camera.py", "camera_model.py", "camera_pixels.py"),
+    *("dram.py", "dram_bridge.py", "dram_log.py", "dram_timing.py", "elaborate.py"),
+    *("flash_model.py", "litex_variables.py", "probes.py", "system_on_chip.py"),
 )
 
 

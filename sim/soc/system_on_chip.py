@@ -16,9 +16,10 @@ from kiwicha.contract import cfu
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.flash import FLASH_SPI_HZ
 from kiwicha.contract.serial import LOADER_BYTES, SERIAL_BAUD
+from kiwicha.sim.soc.camera import Camera
 from kiwicha.sim.soc.dram_bridge import DramBridge
 
-__all__ = ["HAS_LOADER", "Soc", "soc_header"]
+__all__ = ["CAMERA_PINS_CSR", "HAS_LOADER", "Soc", "soc_header"]
 
 HAS_LOADER = "KIWICHA_HAS_LOADER"
 """Macro: firmware goes back to the loader at its end."""
@@ -26,6 +27,9 @@ HAS_LOADER = "KIWICHA_HAS_LOADER"
 _FLASH_CSR = 20
 """Location of the flash memory's registers: beyond those of all others, which stay where they are
 without it, so that firmware is the same."""
+_CAMERA_CSR = 21
+CAMERA_PINS_CSR = 22
+"""Likewise, of the bus that sets a camera up; and of the camera's own."""
 _FLASH_WORD_BITS = 32
 
 
@@ -95,6 +99,8 @@ class Soc(SoCCore):
         How much of DRAM is used, `cfu.DRAM_BYTES` at most.
     flash_pads : Record or None
         ``clk``, ``cs_n``, ``mosi`` and ``miso`` of a flash memory that the CPU can read.
+    camera_pads : Record or None
+        `kiwicha.sim.soc.camera_pixels.CAMERA_PADS` of a camera whose frames go to DRAM.
     uart_name : str
         LiteX's kind of UART: ``serial``, or ``sim`` for byte streams.
     firmware : bytes
@@ -121,6 +127,7 @@ class Soc(SoCCore):
         sys_clk_hz: int = cfu.CLOCK_HZ,
         dram_bytes: int = cfu.DRAM_BYTES,
         flash_pads: Any = None,
+        camera_pads: Any = None,
         uart_name: str = "serial",
         firmware: bytes = b"",
     ) -> None:
@@ -156,6 +163,8 @@ class Soc(SoCCore):
             self._connect_interrupt()
         if flash_pads is not None:
             self._add_flash(flash_pads)
+        if camera_pads is not None:
+            self._add_camera(camera_pads)
         pads = platform.request("simulation", loose=True)
         if pads is not None:
             self.simulation = SimulationExit(pads=pads)
@@ -192,6 +201,11 @@ class Soc(SoCCore):
     def _add_flash(self, pads: Any) -> None:
         self.csr.add("flash", n=_FLASH_CSR)
         self.flash = SPIMaster(pads, _FLASH_WORD_BITS, self.sys_clk_freq, FLASH_SPI_HZ)
+
+    def _add_camera(self, pads: Any) -> None:
+        self.csr.add("camera", n=_CAMERA_CSR)
+        self.camera = Camera(pads=pads, port=self._dram_port())
+        self.irq.add("camera")
 
     def _dram_port(self) -> Any:
         return self.sdram.crossbar.get_port(data_width=8 * LINE_BYTES)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -21,6 +21,7 @@ DEFAULT_MAX_CYCLES = 10_000_000_000
 """Far beyond the largest model's portable kernels; a hang of the hardware ends here."""
 
 _CYCLE_LIMIT_EXIT = 3
+_TOP = "soc"
 _LOG_LINES = 12
 
 Progress = Callable[[int, int], None]
@@ -62,6 +63,7 @@ def run_image(
     dumps: Sequence[tuple[int, int]] = (),
     max_cycles: int = DEFAULT_MAX_CYCLES,
     uart_input: bytes = b"",
+    memories: Mapping[str, bytes] | None = None,
     trace: Path | None = None,
     trace_start: int = 0,
     on_progress: Progress | None = None,
@@ -80,6 +82,9 @@ def run_image(
         The simulation is given up after so many cycles.
     uart_input : bytes
         What the UART receives, as fast as the firmware takes it.
+    memories : mapping or None
+        Contents of models of what is beside the system, a byte for each word, by the names that
+        these models have.
     trace : Path or None
         File for waveforms, in FST format; needs a simulator that has traces.
     trace_start : int
@@ -108,11 +113,14 @@ def run_image(
         if uart_input:
             (folder / "uart_input").write_bytes(uart_input)
             command += ["--uart-input", str(folder / "uart_input")]
+        for memory, raw in (memories or {}).items():
+            lines = "".join(f"{byte:02x}\n" for byte in raw)
+            (folder / f"{_TOP}_{memory}.init").write_text(lines, encoding="utf-8")
         if trace is not None:
             trace.parent.mkdir(parents=True, exist_ok=True)
-            command += ["--trace", str(trace), "--trace-start", str(trace_start)]
+            command += ["--trace", str(trace.absolute()), "--trace-start", str(trace_start)]
         timing = None if simulator.checked is None else DramTiming(simulator.checked)
-        end = _simulate(command, on_progress, timing)
+        end = _simulate(command, folder, on_progress, timing)
         if timing is not None:
             _check(timing)
         text = uart.read_text(encoding="utf-8", errors="replace")
@@ -138,12 +146,13 @@ def _check(timing: DramTiming) -> None:
 
 
 def _simulate(
-    command: list[str], on_progress: Progress | None, timing: DramTiming | None
+    command: list[str], folder: Path, on_progress: Progress | None, timing: DramTiming | None
 ) -> dict[str, int]:
     log: list[str] = []
     end: dict[str, int] | None = None
     with subprocess.Popen(
         command,
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL if timing is None else subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -52,6 +52,7 @@ def test_an_archive_has_what_its_system_needs(
         name.removeprefix(f"{root}/system/") for name in files if name.startswith(f"{root}/system/")
     }
     usual = {"Makefile", "first.c", "first.ld", "application.ld", "machine.c", "machine.h"}
+    usual |= {"litex.mk", "litex.c", "litex.ld"}
     interrupts = {"interrupts.c", "interrupts.h", "sleep.c"}
     assert system == usual | set(HEADERS) | {"start.S"} | (
         interrupts if config == "64-preempt" else set()

@@ -91,7 +91,7 @@ def test_the_simulated_board_behind_a_pseudo_terminal(
 
     monkeypatch.setattr(system, "system_files", system_files)
     # A simulated board takes its time.
-    patient = functools.partial(serial_link.Link, tries=60, seconds_per_try=1)
+    patient = functools.partial(serial_link.Link, tries=20, seconds_per_try=5)
     monkeypatch.setattr(serial_link, "Link", patient)
     report = tmp_path / "report.json"
     folder = tmp_path / "board"

@@ -1,14 +1,5 @@
 """An application of the SDK, loaded by LiteX's own terminal."""
 
-import os
-import pty
-import shutil
-import subprocess
-import sys
-import termios
-import threading
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,45 +15,12 @@ from kiwicha.library import library, pack, sdk
 from kiwicha.sim.soc.system_on_chip import HAS_LOADER
 from kiwicha.sim.verilator.simulator import build_simulator, system_headers
 from tests.support import library_builds
+from tests.support.boards.litex_terminal import LateLine, said_by_terminal
 from tests.support.boards.simulated_board import simulated_board
 
 pytestmark = pytest.mark.verilator
 
 SIMD = CONFIGS["simd"]
-TERMINAL = shutil.which("litex_term", path=str(Path(sys.executable).parent))
-_OPEN_SECONDS = 0.5
-"""From setting the speed on the terminal forgets what has come before, and then listens."""
-
-
-class LateLine:
-    """A line over which nothing comes until somebody has opened it and set its speed.
-
-    Parameters
-    ----------
-    lose_at : int or None
-        Place of a byte that is lost, of the first piece that is longer.
-    """
-
-    def __init__(self, lose_at: int | None = None) -> None:
-        self.port = ""
-        self.is_lost = False
-        self._is_open = False
-        self._lose_at = lose_at
-
-    def __call__(self, raw: bytes) -> bytes:
-        """Return a piece when somebody listens, perhaps without a byte."""
-        while not self._is_open:
-            time.sleep(0.05)
-            if self.port:
-                end = os.open(self.port, os.O_RDWR | os.O_NOCTTY)
-                self._is_open = termios.tcgetattr(end)[4] == termios.B1000000
-                os.close(end)
-                time.sleep(_OPEN_SECONDS if self._is_open else 0)
-        at = self._lose_at
-        if at is None or self.is_lost or len(raw) <= at:
-            return raw
-        self.is_lost = True
-        return raw[:at] + raw[at + 1 :]
 
 
 @pytest.fixture(scope="module")
@@ -79,38 +37,6 @@ def application(models: dict[str, bytes], tmp_path_factory: pytest.TempPathFacto
     return root / "build" / "application.bin"
 
 
-@pytest.fixture
-def keyboard() -> Iterator[int]:
-    """Give a terminal on which nobody types."""
-    ends = pty.openpty()
-    yield ends[1]
-    for end in ends:
-        os.close(end)
-
-
-def said_by_terminal(
-    application: Path, line: LateLine, port: str, keyboard: int, *words: str
-) -> str:
-    """Return what LiteX's terminal prints, until the application ends or loading fails."""
-    assert TERMINAL is not None
-    line.port = port
-    command = [TERMINAL, port, f"--speed={SERIAL_BAUD}", f"--kernel={application}"]
-    command += [f"--kernel-adr={cfu.IMAGE_ADDRESS:#x}", *words]
-    with subprocess.Popen(command, stdin=keyboard, stdout=subprocess.PIPE) as terminal:
-        stop = threading.Timer(120, terminal.kill)
-        stop.start()
-        said = b""
-        assert terminal.stdout is not None
-        while not (b"cycles: " in said or b"failed due" in said):
-            piece = terminal.stdout.read1()
-            if not piece:
-                break
-            said += piece
-        stop.cancel()
-        terminal.kill()
-    return said.decode(errors="replace").replace("\r", "\n")
-
-
 def ask(port: str) -> SerialHello:
     """Ask the loader by our own protocol."""
     return Link(open_port(port, SERIAL_BAUD), tries=20, seconds_per_try=5).hello()
@@ -120,11 +46,11 @@ def ask(port: str) -> SerialHello:
     "words", [[], pytest.param(["--safe"], marks=pytest.mark.nightly)], ids=["fast", "safe"]
 )
 def test_litex_term_boots_the_example(
-    words: list[str], application: Path, example_output: str, keyboard: int, tmp_path: Path
+    words: list[str], application: Path, example_output: str, tmp_path: Path
 ) -> None:
     line = LateLine()
     with simulated_board(build_simulator(SIMD), tmp_path, spoil=line) as port:
-        text = said_by_terminal(application, line, port, keyboard, *words)
+        text = said_by_terminal(application, line, port, *words, address=cfu.IMAGE_ADDRESS)
         assert "Received firmware download request from the device." in text
         assert example_output in text
         # The application has come back to the loader, which is there as before.
@@ -132,13 +58,11 @@ def test_litex_term_boots_the_example(
         assert (said.runs, said.last_status) == (1, Status.OK)
 
 
-def test_a_lost_byte_is_noticed_and_the_loader_stays(
-    application: Path, keyboard: int, tmp_path: Path
-) -> None:
+def test_a_lost_byte_is_noticed_and_the_loader_stays(application: Path, tmp_path: Path) -> None:
     # Of a frame in the middle; litex_term gives up then.
     line = LateLine(lose_at=40)
     with simulated_board(build_simulator(SIMD), tmp_path, spoil=line) as port:
-        text = said_by_terminal(application, line, port, keyboard, "--safe")
+        text = said_by_terminal(application, line, port, "--safe", address=cfu.IMAGE_ADDRESS)
         assert line.is_lost
         assert "Upload to device failed due to data corruption (CRC error)" in text
         said = ask(port)

@@ -125,7 +125,9 @@ def build_sdk(root: Path, cross: str | None = None, words: Sequence[str] = ()) -
     assert (done.returncode, done.stdout, said) == (0, "", [])
 
 
-def riscv_application(root: Path, config: str, source: str | None = None) -> Path:
+def riscv_application(
+    root: Path, config: str, source: str | None = None, *, header: str | None = None
+) -> Path:
     """Link the example of a library, or another application, for the simulated system.
 
     Parameters
@@ -137,6 +139,8 @@ def riscv_application(root: Path, config: str, source: str | None = None) -> Pat
     source : str or None
         In C++, of an application that takes the example's place. The example has the library's
         ``platform/platform.c``, with our serial port filled in; others have our own platform.
+    header : str or None
+        ``kiwicha_soc.h`` of another system than the simulated one, whose applications end it.
 
     Returns
     -------
@@ -144,7 +148,7 @@ def riscv_application(root: Path, config: str, source: str | None = None) -> Pat
         The linked file.
     """
     (root / "soc").mkdir(exist_ok=True)
-    (root / "soc" / SOC_HEADER_NAME).write_text(soc_header_text(find_config(config)))
+    (root / "soc" / SOC_HEADER_NAME).write_text(header or soc_header_text(find_config(config)))
     script = (
         f"kiwicha_onchip_base = {cfu.IMAGE_ADDRESS:#x};\n"
         f"kiwicha_onchip_bytes = {APPLICATION_BYTES};\n"

@@ -71,7 +71,6 @@ def beside_report(slow: str, urgent: str, config: str, *, count: int, seed: int)
         "period": {name: runs[name].total_cycles / _PERIODS for name in _CYCLE_MODES},
         "asleep": runs["sleep"].asleep_cycles / runs["sleep"].total_cycles,
         "requests": {name: len(runs[name].waits) for name in _WAIT_MODES},
-        "shortest_wait": {name: min(runs[name].waits) for name in _WAIT_MODES},
         "longest_wait": {name: max(runs[name].waits) for name in _WAIT_MODES},
         "histogram": {name: histogram(runs[name].waits) for name in _WAIT_MODES},
         "slow_inferences": {name: run.slow_inferences for name, run in runs.items()},

@@ -11,6 +11,8 @@
 ``docs/engine.md``      Between two markers: cycles with decoders of blocks and weights on chip
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/guides/beside``  Between two markers: periods, and how long urgent models wait
+``docs/guides/camera``  Between two markers: how many frames of a camera a model looks at
+``docs/c-api.md``       Between two markers: what an application in C++ prints on a board
 ``docs/supported.md``   The compiler's support rules, and ONNX operators beside onnxruntime
 ``docs/verification``   The plan, the proofs, what tests see, and open holes
 ``docs/*.schema.json``  The schema of the JSON of runs and studies
@@ -34,6 +36,7 @@ from kiwicha.errors import UsageError
 from kiwicha.html_report.schema import json_schema
 from tools.documents.beside_tables import beside_tables
 from tools.documents.board_pages import boards_page, bring_up_table
+from tools.documents.camera_table import camera_table
 from tools.documents.demo_runs import demo_runs
 from tools.documents.freshness import freshness
 from tools.documents.onnx_section import onnx_section
@@ -50,6 +53,7 @@ from tools.documents.soak_section import soak_section
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
 from tools.documents.timing_tables import timing_tables
+from tools.documents.transcript_section import transcript_section
 from tools.documents.verification_page import verification_page
 from tools.results import present
 from tools.results.catalogue import catalogue
@@ -60,6 +64,8 @@ BEGIN = "<!-- results: written by python -m tools.documents -->"
 END = "<!-- end of results -->"
 _BESIDE = "docs/guides/beside-the-engine.md"
 _BOARDS = "docs/boards.md"
+_C_API = "docs/c-api.md"
+_CAMERA = "docs/guides/camera.md"
 _DEPTHWISE = "docs/depthwise.md"
 _ENGINE = "docs/engine.md"
 _DEMO_RUNS = "src/kiwicha/data/demo_runs.json"
@@ -134,6 +140,8 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     units = (project / _DEPTHWISE).read_text(encoding="utf-8")
     engine = (project / _ENGINE).read_text(encoding="utf-8")
     beside = (project / _BESIDE).read_text(encoding="utf-8")
+    camera = (project / _CAMERA).read_text(encoding="utf-8")
+    c_api = (project / _C_API).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line)
@@ -149,6 +157,8 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),
         _PERFORMANCE: replaced(performance, performance_tables(runs)),
         _BESIDE: replaced(beside, beside_tables(measured("beside"), line)),
+        _C_API: replaced(c_api, transcript_section(measured("transcript"), line)),
+        _CAMERA: replaced(camera, camera_table(measured("camera"), line)),
         _TIMING: replaced(timing, timing_tables(measured("timing"), line)),
         _DEMO_RUNS: _text(demo_runs(found)),
         **{

@@ -94,8 +94,8 @@ def _waits(report: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     for begin, count in report["histogram"]["random"]:
         row = begin // _WIDTH_CYCLES * _WIDTH_CYCLES
         counts[row] = counts.get(row, 0) + count
-    shortest, longest = (report[f"{which}_wait"]["random"] for which in ("shortest", "longest"))
+    longest = report["longest_wait"]["random"]
     for row, count in counts.items():
-        first, last = max(row, shortest), min(row + _WIDTH_CYCLES - 1, longest)
+        last = min(row + _WIDTH_CYCLES - 1, longest)
         bar = "▇" * -(-count // _BAR_REQUESTS)
-        yield f"{first:,} to {last:,}", f"{count:,}", bar
+        yield f"{row:,} to {last:,}", f"{count:,}", bar

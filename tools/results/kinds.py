@@ -22,7 +22,7 @@ from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.program.image import Program
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 from kiwicha.zoo import models as zoo
-from tools import onnx_draws, reference_sweep
+from tools import camera, onnx_draws, reference_sweep, transcript
 from tools.beside import report as beside
 from tools.results.result import Fingerprint, Kind
 
@@ -35,11 +35,13 @@ __all__ = [
     "beside_command",
     "board_command",
     "bring_up_command",
+    "camera_command",
     "compile_command",
     "onnx_command",
     "soak_command",
     "sweep_command",
     "timing_command",
+    "transcript_command",
 ]
 
 _WHOLE = "all"
@@ -121,6 +123,17 @@ def beside_command(path: str, report: Mapping[str, Any]) -> str:
 def onnx_command(path: str, _: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``onnx``."""
     return f"python -m tools.onnx_draws --json {path}"
+
+
+def camera_command(path: str, report: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``camera``."""
+    words = " ".join(f"--{what} {report[what]}" for what in ("model", "config", "count"))
+    return f"python -m tools.camera {words} --json {path}"
+
+
+def transcript_command(path: str, said: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``transcript``."""
+    return f"python -m tools.transcript --config {said['config']} --json {path}"
 
 
 def _run_name(run: Mapping[str, Any]) -> str:
@@ -208,6 +221,14 @@ def _onnx_present(outcome: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: {**onnx_draws.fingerprint(), **_pinned(outcome["versions"])}}
 
 
+def _camera_present(report: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: camera.fingerprint(report)}
+
+
+def _transcript_present(said: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: transcript.fingerprint(said["config"])}
+
+
 def _pinned(packages: Iterable[str]) -> dict[str, str]:
     """Return the versions that continuous integration installs."""
     text = _PINNED.read_text(encoding="utf-8")
@@ -234,6 +255,14 @@ KINDS = (
     Kind("soak", soak_command, _recorded, _soak_present, lambda outcome: outcome["seconds"]),
     Kind("beside", beside_command, _recorded, _beside_present, lambda report: report["seconds"]),
     Kind("onnx", onnx_command, _recorded, _onnx_present, lambda outcome: outcome["seconds"]),
+    Kind("camera", camera_command, _recorded, _camera_present, lambda report: report["seconds"]),
     Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),
+    Kind(
+        "transcript",
+        transcript_command,
+        _recorded,
+        _transcript_present,
+        lambda said: said["seconds"],
+    ),
     Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
 )

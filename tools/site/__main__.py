@@ -87,7 +87,7 @@ def _copy_linked(project: Path, folder: Path, page: Path) -> None:
 
 def _navigation(*, is_tried: bool) -> list[Mapping[str, Any]]:
     guides = ("bring-your-own-model", "keras", "pytorch", "sound", "gallery", "read-a-report")
-    applications = ("tflm", "beside-the-engine", "first-power-up")
+    applications = ("tflm", "beside-the-engine", "camera", "first-power-up")
     notebooks = ("own-model", "where-the-cycles-go")
     inside = ("architecture", "engine", "depthwise", "performance", "timing", "bring-up")
     return [

@@ -1,5 +1,6 @@
 """``kiwicha build``: a board's bitstream, and what it takes of the FPGA."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,6 +40,10 @@ def build(
             "--with-flash", help="The loader reads flash memory: see kiwicha load --flash."
         ),
     ] = False,
+    with_camera: Annotated[
+        bool,
+        typer.Option("--with-camera", help="Frames of a camera module go to DRAM: see the guide."),
+    ] = False,
     compiles: Annotated[
         bool, typer.Option("--compile/--no-compile", help="Also make the bitstream.")
     ] = True,
@@ -69,8 +74,9 @@ def build(
         )
     # Its bitstream is not for the part on the board.
     suffix = "" if speed_grade is None else f"-grade{speed_grade}"
-    peripherals = [Peripheral.FLASH] if with_flash else []
-    folder = output or Path("build") / build_name(board, config + suffix, with_flash=with_flash)
+    chosen = {Peripheral.FLASH: with_flash, Peripheral.CAMERA: with_camera}
+    peripherals = [peripheral for peripheral, is_wanted in chosen.items() if is_wanted]
+    folder = output or Path("build") / build_name(board, config + suffix, peripherals)
     require_folder(folder)
     hardware = find_config(config)
     target = load(board)
@@ -109,9 +115,9 @@ def build(
         raise typer.Exit(1)
 
 
-def build_name(board: str, config: str, *, with_flash: bool) -> str:
+def build_name(board: str, config: str, peripherals: Collection[str]) -> str:
     """Return the name of the folder of what is built for a board."""
-    return f"{board}-{config}" + ("-flash" if with_flash else "")
+    return "-".join((board, config, *peripherals))
 
 
 def require_folder(folder: Path) -> None:

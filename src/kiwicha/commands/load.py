@@ -8,6 +8,7 @@ import typer
 
 from kiwicha.commands.build import build_name
 from kiwicha.commands.options import BuiltBoard
+from kiwicha.contract.peripherals import Peripheral
 from kiwicha.errors import BoardError, ToolError, UsageError
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def load(
         return
     if config != _BRING_UP:
         check_board(target, find_config(config))
-    folder = Path("build") / build_name(board, config, with_flash=bool(behind))
+    folder = Path("build") / build_name(board, config, [Peripheral.FLASH] if behind else [])
     path = bitstream or folder / "soc.bit"
     if not path.is_file():
         command = f"bringup {board} --build" if config == _BRING_UP else f"build {board}"

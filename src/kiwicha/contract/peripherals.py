@@ -10,3 +10,5 @@ class Peripheral(enum.StrEnum):
 
     FLASH = "flash"
     """The board's SPI flash memory, from which the loader copies what lies behind the bitstream."""
+    CAMERA = "camera"
+    """A camera with a digital video port, whose frames go to DRAM."""

@@ -1,5 +1,6 @@
 """A board's files: which it has, and that they depend on their inputs alone."""
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from kiwicha.contract.peripherals import Peripheral
 from kiwicha.errors import BoardError, UsageError
 
 SIMD = CONFIGS["simd"]
+PINS = ("soc.xdc", "soc.lpf")
 
 
 def test_every_board_loads() -> None:
@@ -86,6 +88,32 @@ def test_flash_memory_changes_no_address(name: str, clock: bytes) -> None:
     texts = b"".join(made.files[item] for item in sorted(made.files))
     assert re.search(clock, texts)
     assert not re.search(clock, b"".join(without.files.values()))
+
+
+def test_a_board_without_pins_for_a_camera_is_refused() -> None:
+    board = dataclasses.replace(load("ulx3s_85f"), camera_pins=())
+    expected = r"^board must be one with pins for a camera, not ulx3s_85f$"
+    with pytest.raises(BoardError, match=expected):
+        system_files(board, SIMD, sys_clk_hz=50_000_000, peripherals=[Peripheral.CAMERA])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["arty_a7_35", "ulx3s_85f", "ecpix5_85f"])
+def test_a_camera_changes_no_address(name: str) -> None:
+    board = load(name)
+    without = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz)
+    both = [Peripheral.CAMERA, Peripheral.FLASH]
+    made = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz, peripherals=both)
+    there, before = made.soc_header.splitlines(), without.soc_header.splitlines()
+    added = re.compile(r"KIWICHA_CSR_(CAMERA|FLASH)_")
+    assert [line for line in there if not added.search(line)] == before
+    assert any("KIWICHA_CSR_CAMERA_PLACE1 " in line for line in there)
+    assert any("KIWICHA_CSR_CAMERA_PINS_BUS_W " in line for line in there)
+    (constraints,) = (raw.decode() for path, raw in made.files.items() if path.endswith(PINS))
+    names = ["pclk", "href", "vsync", "xclk", "scl", "sda", "reset_n", "powerdown"]
+    names += [f"data[{bit}]" for bit in range(8)]
+    for pin in names:
+        assert re.search(rf"\bcamera_{re.escape(pin)}[^\w\[]", constraints), pin
 
 
 @pytest.mark.nightly

@@ -90,14 +90,14 @@ def simulator() -> Simulator:
 
 def patient(port: str) -> Link:
     # A simulated board takes its time.
-    return Link(open_port(port, SERIAL_BAUD), tries=60, seconds_per_try=1)
+    return Link(open_port(port, SERIAL_BAUD), tries=20, seconds_per_try=5)
 
 
 @pytest.mark.parametrize(("resets", "one_of"), [(1, 0), (2, 0), (1, 3000)])
 def test_resets_while_it_is_loaded_cost_time_only(
     simulator: Simulator, resets: int, one_of: int, tmp_path: Path
 ) -> None:
-    data = random.Random(1).randbytes(60_000)
+    data = random.Random(1).randbytes(20_000)
     passed, left = 0, resets
     noise: Callable[[bytes], bytes] = Noise(one_of, 3) if one_of else bytes
     is_due = threading.Event()

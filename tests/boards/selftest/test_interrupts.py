@@ -99,7 +99,7 @@ def test_a_board_whose_engine_has_an_interrupt(tmp_path: Path) -> None:
     simulator = build_simulator(CONFIG)
     firmware = build_self_test(CONFIG, board_header(simulator))
     with simulated_board(simulator, tmp_path, config=CONFIG) as port:
-        link = Link(open_port(port, SERIAL_BAUD), tries=60, seconds_per_try=1)
+        link = Link(open_port(port, SERIAL_BAUD), tries=20, seconds_per_try=5)
         found = list(self_test(link, CONFIG, firmware, memory_bytes=4096, instructions=10))
     assert wrong(found) == []
     names = [item.check for item in found]

@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import select
 import subprocess
 import time
 import tty
@@ -34,6 +35,7 @@ USABLE_BYTES = cfu.DRAM_BYTES - LOADER_BYTES
 FIRMWARE_ADDRESS = cfu.DRAM_BASE + USABLE_BYTES - cfu.ONCHIP_BYTES
 """Where the host puts firmware."""
 _SLOW_CLOCK_HZ = 4_000_000
+_PIECE_BYTES = 4096
 
 
 def board_header(simulator: Simulator) -> str:
@@ -52,11 +54,13 @@ class SimulatedBoard:
         What runs it.
     folder : Path
         Where.
+    to_board : int
+        Descriptor of the pipe with what is under way to it.
     """
 
-    def __init__(self, port: str, command: list[str], folder: Path) -> None:
+    def __init__(self, port: str, command: list[str], folder: Path, to_board: int) -> None:
         self.port = port
-        self._command, self._folder = command, folder
+        self._command, self._folder, self._to_board = command, folder, to_board
         self._process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -66,6 +70,8 @@ class SimulatedBoard:
         """Configure it anew: DRAM and what was under way are lost; meanwhile it hears nothing."""
         self.stop()
         time.sleep(deaf_seconds)
+        while select.select([self._to_board], [], [], 0)[0]:
+            os.read(self._to_board, _PIECE_BYTES)
         self._process = self._start()
 
     def stop(self) -> None:
@@ -159,7 +165,7 @@ def running_board(
         (to_host, lambda raw: os.write(host, spoil(raw))),
         (host, lambda raw: os.write(to_board, spoil(raw))),
     )
-    board = SimulatedBoard(os.ttyname(port), command, folder)
+    board = SimulatedBoard(os.ttyname(port), command, folder, to_board)
     try:
         with relayed(*relays):
             yield board

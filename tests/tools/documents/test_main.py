@@ -24,6 +24,8 @@ PAGES = [
     "docs/bring-up.md",
     "docs/performance.md",
     "docs/guides/beside-the-engine.md",
+    "docs/c-api.md",
+    "docs/guides/camera.md",
     "docs/timing.md",
     "src/kiwicha/data/demo_runs.json",
 ]
@@ -34,8 +36,8 @@ def project(folder: Path, readme: str) -> Path:
     (folder / "src" / "kiwicha" / "data").mkdir(parents=True)
     (folder / "README.md").write_text(readme)
     (folder / "docs" / "guides").mkdir()
-    guide = "guides/beside-the-engine.md"
-    for name in ("bring-up.md", "depthwise.md", "performance.md", "timing.md", guide):
+    guides = ("guides/beside-the-engine.md", "guides/camera.md", "c-api.md")
+    for name in ("bring-up.md", "depthwise.md", "performance.md", "timing.md", *guides):
         (folder / "docs" / name).write_text(f"{documents.BEGIN}\n{documents.END}\n")
     return folder
 

@@ -9,7 +9,7 @@ import pytest
 
 from kiwicha import cli
 from tests.support.requirements import REPOSITORY
-from tools import beside, onnx_draws, reference_sweep, soak
+from tools import beside, camera, onnx_draws, reference_sweep, soak, transcript
 from tools.results import kinds
 from tools.results.catalogue import catalogue
 from tools.results.kinds import (
@@ -96,7 +96,7 @@ def test_the_command_of_each_committed_file_exists(
     program, *words = result.command.split()
     if program != "kiwicha":
         assert [program, words[0]] == ["python", "-m"]
-        own = (reference_sweep, soak, beside, onnx_draws)
+        own = (reference_sweep, soak, beside, camera, onnx_draws, transcript)
         assert words[1] in {tool.__name__ for tool in own}
         return
     assert cli.main([words[0], "--help"]) == 0
