@@ -3,6 +3,7 @@
 import json
 import queue
 import threading
+import wave
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,6 +56,42 @@ def test_accuracy_is_computed_where_there_is_data(
     (tmp_path / "kws.npz").unlink()
     line = kiwicha.error("mlperf", "run", "kws", "--data", tmp_path)
     assert line == f"--data must be a folder with kws or kws.npz ({tmp_path})"
+
+
+def test_the_area_of_ad_is_computed_where_there_is_data(
+    kiwicha: Command, hardware: Any, tmp_path: Path
+) -> None:
+    x = np.random.default_rng(1).normal(-20, 9, (4, 2, 640))
+    x[2:] *= 3
+    np.savez(tmp_path / "ad.npz", x=x, y=[0, 0, 1, 1])
+    words = ("mlperf", "run", "ad", "--data", tmp_path, "--json", tmp_path / "a.json")
+    code, out, _ = kiwicha(*words)
+    assert code == 0
+    assert "AUC of ad: 1.0000 (4 recordings; wanted: 0.85 AUC)" in out
+    (result,) = json.loads((tmp_path / "a.json").read_text())["results"]
+    assert result["auc"] == 1
+
+
+def test_a_recording_is_heard(kiwicha: Command, hardware: Any, tmp_path: Path) -> None:
+    samples = np.random.default_rng(4).normal(0, 900, 20_000).astype("<i2")
+    path = tmp_path / "a.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, 16_000, 0, "NONE", ""))
+        file.writeframes(samples.tobytes())
+    words = tmp_path / "words.json"
+    words.write_text(json.dumps([{"detection_windows": [[0.1, 0.4]]}]))
+    made = tmp_path / "a.json"
+    code, out, _ = kiwicha("mlperf", "stream", path, "--words", words, "--json", made)
+    assert code == 0
+    assert "inferences over 1.2 s of sound" in out
+    assert " 1 false negatives, " in out
+    found = json.loads(made.read_text())
+    assert found["false_negatives"] == [0.1]
+    assert found["duty_cycle"] == pytest.approx(found["milliseconds"] / 32)
+    assert "never" in kiwicha("mlperf", "stream", path)[1]
+    path.write_bytes(path.read_bytes()[:-20_000])
+    line = kiwicha.error("mlperf", "stream", path)
+    assert line == f"recording must have 0.99 seconds or more ({path})"
 
 
 def test_wrong_hardware_exits_1(kiwicha: Command, hardware: Any) -> None:

@@ -10,6 +10,7 @@ import pytest
 from kiwicha.commands.execution import model_inputs, prepare
 from kiwicha.errors import UsageError
 from kiwicha.sound.frontend import RATE_HZ
+from kiwicha.sound.spectra import SPECTRA, SpectrumKind
 from tests.support.oracle.sequences import ask_in_a_row
 
 
@@ -39,6 +40,18 @@ def test_features_are_those_of_the_public_frontend(
     assert found == b"".join(answer.tobytes() for (answer,) in answers)
 
 
+@pytest.mark.parametrize(("model", "kind"), [("kws", "mfcc"), ("str_ww", "log_mel")])
+def test_words_of_mlperf_tiny_have_their_features(tmp_path: Path, model: str, kind: str) -> None:
+    path = recording(tmp_path / "a.wav", RATE_HZ)
+    workload = prepare(model, "simd")
+    (found,) = model_inputs(workload, [path])
+    (tensor,) = workload.program.inputs
+    samples = np.frombuffer(path.read_bytes()[44:], "<i2")
+    features = SPECTRA[SpectrumKind(kind)].quantized(samples, tensor.scale, tensor.zero_point)
+    assert found == features.tobytes()[: tensor.ref.bytes]
+    assert len(found) == tensor.ref.bytes
+
+
 def test_a_picture_is_answered_with_what_the_model_takes(tmp_path: Path) -> None:
     picture = tmp_path / "a.png"
     with pytest.raises(UsageError, match=r"not a picture \(.*\); give a \.wav file$"):
@@ -51,5 +64,7 @@ def test_recordings_that_do_not_fit(tmp_path: Path) -> None:
     short = recording(tmp_path / "short.wav", RATE_HZ // 2)
     with pytest.raises(UsageError, match=r"recording must have 0\.99 seconds or more"):
         model_inputs(prepare("micro_speech", "simd"), [short])
+    with pytest.raises(UsageError, match=r"recording must have 0\.99 seconds or more"):
+        model_inputs(prepare("str_ww", "simd"), [short])
     with pytest.raises(UsageError, match="its frontend is not known"):
         model_inputs(prepare("demo", "simd"), [short])

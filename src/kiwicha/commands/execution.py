@@ -10,7 +10,8 @@ import numpy as np
 
 from kiwicha.boards.memories import memory_of
 from kiwicha.commands.console import Display
-from kiwicha.compiler import Compilation, compile_model, compile_stages
+from kiwicha.commands.recorded_inputs import features_of, takes_recordings
+from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_layers
 from kiwicha.contract import configs
 from kiwicha.contract.configs import find_config
@@ -31,8 +32,7 @@ from kiwicha.sim.reference import executor as reference
 from kiwicha.sim.soc.run_memory import RunResult
 from kiwicha.sim.verilator.image_run import DEFAULT_MAX_CYCLES
 from kiwicha.sim.verilator.program_run import SimulatedRun, run_program
-from kiwicha.sound.frontend import CHANNELS, FRAME_SAMPLES, RATE_HZ, frames, frontend_model
-from kiwicha.sound.recordings import SOUND_SUFFIXES, read_recording
+from kiwicha.sound.recordings import SOUND_SUFFIXES
 from kiwicha.zoo import models as zoo
 
 __all__ = [
@@ -152,32 +152,15 @@ def model_inputs(workload: Workload, files: Sequence[Path]) -> list[bytes]:
         )
     pictures = [path for path in files if path.suffix.lower() in PICTURE_SUFFIXES]
     if pictures and zoo.takes_sound(workload.path):
-        remedy = "a .wav file" if zoo.frame_step_ms(workload.path) else "their raw bytes"
+        remedy = "a .wav file" if takes_recordings(workload.path) else "their raw bytes"
         raise UsageError(
             f"input of {workload.model} must be features of sound ({describe(tensors[0])}), not a "
             f"picture ({pictures[0]}); give {remedy}"
         )
     recordings = [path for path in files if path.suffix.lower() in SOUND_SUFFIXES]
     if recordings:
-        return [_features(workload, recordings[0])]
+        return [features_of(workload.model, workload.path, tensors, recordings[0])]
     return [tensor_bytes(tensor, path) for tensor, path in zip(tensors, files, strict=True)]
-
-
-def _features(workload: Workload, recording: Path) -> bytes:
-    """Return the features of the beginning of a recording, as many frames as a model takes."""
-    (tensor, *others), step_ms = workload.program.inputs, zoo.frame_step_ms(workload.path)
-    if others or not step_ms:
-        raise UsageError(
-            f"input of {workload.model} must be its raw bytes ({describe(tensor)}), not a "
-            f"recording ({recording}): its frontend is not known; streams: kiwicha listen"
-        )
-    count = tensor.ref.bytes // CHANNELS
-    found = frames(read_recording(recording), RATE_HZ // 1000 * step_ms)[:count]
-    if len(found) < count:
-        seconds = ((count - 1) * step_ms / 1000) + FRAME_SAMPLES / RATE_HZ
-        raise UsageError(f"recording must have {seconds:.2f} seconds or more ({recording})")
-    frontend = reference.Session(compile_model(frontend_model(), "baseline"))
-    return b"".join(frontend.run([frame])[0].tobytes() for frame in found)
 
 
 def _times(count: int) -> str:

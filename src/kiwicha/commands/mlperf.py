@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kiwicha.commands import completion
+from kiwicha.commands.mlperf_stream import stream_benchmark
 from kiwicha.commands.options import BoardName, ConfigName, ConfigNames
 from kiwicha.errors import UsageError
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kiwicha.commands.execution import Outcome
-    from kiwicha.evaluation.scores import Scores
     from kiwicha.mlperf.benchmarks import Benchmark
 
 __all__ = ["app"]
@@ -22,6 +22,9 @@ app = typer.Typer(
     help="MLPerf Tiny: measure its benchmarks beside published results; be its device under test.",
     no_args_is_help=True,
 )
+
+
+app.command("stream")(stream_benchmark)
 
 
 @app.command("run")
@@ -36,8 +39,8 @@ def run_benchmarks(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Labelled data: for vww, kws and ic a folder or an .npz file of that name, as "
-            "kiwicha evaluate takes it; adds the accuracy.",
+            help="Labelled data: for vww, kws, ic and sww a folder or an .npz file of that name, "
+            "as kiwicha evaluate takes it, adds the accuracy; one of ad the area under the curve.",
         ),
     ] = None,
     json: Annotated[str | None, typer.Option(help="Receives the results; - is stdout.")] = None,
@@ -47,6 +50,7 @@ def run_benchmarks(
     from kiwicha.commands.made import made
     from kiwicha.mlperf.benchmarks import BENCHMARKS, find_benchmark
     from kiwicha.mlperf.published import published
+    from kiwicha.mlperf.quality import Quality, qualities
 
     console.require_writable(json, read=[data])
     chosen = [find_benchmark(name) for name in names] if names else list(BENCHMARKS)
@@ -58,10 +62,10 @@ def run_benchmarks(
         for name in configs
     ]
     found: dict[tuple[str, str], Outcome] = {}
-    scores: dict[str, Scores] = {}
+    scores: dict[str, Quality] = {}
     with console.display() as show:
         if data is not None:
-            scores = _accuracies(chosen, data, show)
+            scores = qualities(chosen, data, show.count)
         for benchmark, workload in workloads:
             inputs = execution.random_inputs(workload)
             outcome = execution.run_simulated(workload, inputs, show)
@@ -79,7 +83,7 @@ def run_benchmarks(
             "cycles": outcome.report.cycles,
             "milliseconds": _milliseconds(outcome),
             "bit_exact": outcome.report.bit_exact,
-            **({"accuracy": scores[benchmark.name].accuracy} if benchmark.name in scores else {}),
+            **{one.measure: one.value for name, one in scores.items() if name == benchmark.name},
         }
         for benchmark, workload in workloads
         for outcome in [found[benchmark.name, workload.config.name]]
@@ -95,13 +99,8 @@ def run_benchmarks(
         out.print("simulated, one inference at the board's clock; others: medians of MLPerf Tiny")
         for one in others:
             out.print(f"{one.name}: {one.division} division ({one.source})")
-        for benchmark in chosen:
-            if benchmark.name in scores:
-                score = scores[benchmark.name]
-                out.print(
-                    f"accuracy of {benchmark.name}: {100 * score.accuracy:.2f} % "
-                    f"({score.correct:,} of {score.examples:,}; wanted: {benchmark.quality})"
-                )
+        for score in scores.values():
+            out.print(score.text)
     if not all(outcome.report.bit_exact for outcome in found.values()):
         raise typer.Exit(1)
 
@@ -109,36 +108,6 @@ def run_benchmarks(
 def _milliseconds(outcome: "Outcome") -> float:
     report = outcome.report
     return 1e3 * (report.cycles or 0) / report.clock_hz
-
-
-def _accuracies(benchmarks: "list[Benchmark]", folder: Path, show: Any) -> "dict[str, Scores]":
-    """Return the scores of those benchmarks that have data in a folder."""
-    import math
-
-    from kiwicha import tools
-    from kiwicha.compiler import compile_model
-    from kiwicha.evaluation.answers import evaluated
-    from kiwicha.evaluation.examples import read_examples
-    from kiwicha.firmware.native_library import NATIVE_CONFIG
-    from kiwicha.mlperf.benchmarks import Answer
-    from kiwicha.zoo import models as zoo
-
-    scores = {}
-    for benchmark in benchmarks:
-        places = [folder / benchmark.name, folder / f"{benchmark.name}.npz"]
-        found = [place for place in places if place.exists()]
-        if not found or benchmark.answer != Answer.SCORES:
-            continue
-        _, path, labels = zoo.resolve(benchmark.model)
-        program = compile_model(path, NATIVE_CONFIG)
-        count = math.prod(program.outputs[0].shape)
-        examples = read_examples(found[0], program.inputs[0], labels, count)
-        report = show.count(f"evaluating {benchmark.name}", len(examples))
-        scores[benchmark.name] = evaluated(program, examples, tools.cores(), report)
-    if not scores:
-        wanted = ", ".join(f"{one.name} or {one.name}.npz" for one in benchmarks)
-        raise UsageError(f"--data must be a folder with {wanted} ({folder})")
-    return scores
 
 
 def _table(

@@ -37,6 +37,7 @@ __all__ = [
     "read_labels",
     "resolve",
     "sha256_of",
+    "spectrum",
     "takes_sound",
 ]
 
@@ -78,6 +79,8 @@ class ZooModel:
     frame_step_ms : int
         From one frame of sound to the next, if features are those of `kiwicha.sound.frontend`; 0 if
         they are others.
+    spectrum : str
+        Name of a `kiwicha.sound.spectra.SpectrumKind`, if features are such ones.
     """
 
     name: str
@@ -95,6 +98,7 @@ class ZooModel:
     labels_sha256: str = ""
     takes_sound: bool = False
     frame_step_ms: int = 0
+    spectrum: str = ""
 
     @property
     def address(self) -> str:
@@ -220,6 +224,12 @@ def frame_step_ms(path: Path) -> int:
     """Return `ZooModel.frame_step_ms` of a file that is a public model; 0 of any other."""
     known = {entry.sha256: entry.frame_step_ms for entry in entries()}
     return known.get(sha256_of(path), 0)
+
+
+def spectrum(path: Path) -> str:
+    """Return `ZooModel.spectrum` of a file that is a public model; empty of any other."""
+    known = {entry.sha256: entry.spectrum for entry in entries()}
+    return known.get(sha256_of(path), "")
 
 
 def locate(model: ZooModel) -> Location:
