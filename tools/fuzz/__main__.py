@@ -84,7 +84,10 @@ def _fuzz_reader(name: str, seconds: float) -> None:
     crashes = int(any(folder.glob("crash-*")))
     _add(name, _READERS[name], executions[0], crashes, int(is_hang))
     if done.returncode:
-        sys.stdout.write(f"{name} failed; the input is in {folder}:\n{done.stderr[-3000:]}\n")
+        sys.stdout.write(
+            f"the fuzzer of {name} ended with {done.returncode}; what makes the reader fail is in "
+            f"{folder}:\n{done.stderr[-3000:]}\n"
+        )
 
 
 def _fuzz_runtime(key: str, seconds: float) -> None:
