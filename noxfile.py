@@ -64,6 +64,13 @@ def mutation(session: nox.Session) -> None:
 
 
 @nox.session
+def fuzz(session: nox.Session) -> None:
+    """Give readers and the C runtime hostile input for some minutes, and count."""
+    session.install(*CONSTRAINTS, "-e", ".[test,fuzz]")
+    session.run("python", "-m", "tools.fuzz", *session.posargs)
+
+
+@nox.session
 def costs(session: nox.Session) -> None:
     """Measure what steps of the CPU cost; prints a `Cost` for each kernel."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

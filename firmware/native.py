@@ -23,6 +23,7 @@ __all__ = ["NativeResult", "build_native", "run_native"]
 
 _HOST = FOLDER / "host"
 _INCLUDE_FOLDERS = (*RUNTIME_FOLDERS, _HOST)
+_MAIN = _HOST / "main.c"
 _EXECUTABLE = "kiwicha_native"
 
 _FLAGS = (
@@ -51,7 +52,7 @@ class NativeResult:
     log: str
 
 
-def build_native(config: Config, *, sanitize: bool = True) -> Path:
+def build_native(config: Config, *, sanitize: bool = True, main: Path | None = None) -> Path:
     """Return the executable of a configuration, compiled at most once.
 
     Parameters
@@ -60,6 +61,8 @@ def build_native(config: Config, *, sanitize: bool = True) -> Path:
         The configuration it refuses to run without.
     sanitize : bool
         Stop at the first bad access or undefined operation.
+    main : Path or None
+        C file with another ``main``.
 
     Raises
     ------
@@ -68,6 +71,8 @@ def build_native(config: Config, *, sanitize: bool = True) -> Path:
     """
     compiler = tools.cxx()
     sources = runtime_sources(config, _HOST)
+    if main is not None:
+        sources = [main if path == _MAIN else path for path in sources]
     headers = runtime_headers(_HOST)
     flags = _FLAGS + (_SANITIZERS if sanitize else ())
     generated = header(config)

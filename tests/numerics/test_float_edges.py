@@ -1,5 +1,6 @@
 """Float32 at a model's edges: staircases against divisions, tables against products."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -60,3 +61,30 @@ def test_dequantized_is_the_rounded_product() -> None:
         neighbours = [np.nextafter(result, np.float32(end)) for end in (-np.inf, np.inf)]
         errors = [abs(Fraction(float(x)) - exact) for x in (result, *neighbours)]
         assert errors[0] == min(errors)
+
+
+SCALES = [(0.5, 3), (0.25, -128), (0.1, 127), (1e36, 5), (1e-30, 0), (0.37, -40)]
+
+
+@pytest.mark.parametrize("target", SCALES)
+@pytest.mark.parametrize("source", SCALES)
+def test_inputs_are_rescaled_byte_by_byte(
+    source: tuple[float, int], target: tuple[float, int]
+) -> None:
+    """In float32, operation by operation, of values as unsigned bytes."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        scale = np.float32(source[0]) * (np.float32(1) / np.float32(target[0]))
+        bias = np.float32(-(source[1] + 128)) * scale
+        for byte, result in enumerate(floats.rescaled(source, target).tolist()):
+            value = byte - 256 if byte > 127 else byte
+            exact = float(np.float32(value + 128) * scale + bias)
+            # Infinity less infinity counts as nothing.
+            exact = 0.0 if math.isnan(exact) else exact
+            if abs(exact) > 1e6:
+                expected = 255 if exact > 0 else 0
+            else:
+                away = Fraction(exact) + Fraction(1 if exact > 0 else -1, 2)
+                expected = min(max(int(away) + target[1] + 128, 0), 255)
+            assert result == expected - 128, byte
+    if source == target and 1e-3 < source[0] < 1e3:
+        assert floats.rescaled(source, target).tolist() == [*range(128), *range(-128, 0)]

@@ -71,10 +71,10 @@ def test_elements_are_selected() -> None:
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_the_largest_float_below_a_limit_is_kept(dtype: Any) -> None:
+def test_floats_beside_a_limit(dtype: Any) -> None:
     limits = np.iinfo(dtype)
     for limit in (limits.min, limits.max):
-        for towards in (0, np.inf, -np.inf):
-            value = np.nextafter(np.float32(limit), np.float32(towards))
+        at = np.float32(limit)
+        for value in (at, *(np.nextafter(at, np.float32(to)) for to in (0, np.inf, -np.inf))):
             exact = min(max(int(value), limits.min), limits.max)
             assert cast(np.array([value]), dtype).tolist() == [exact]

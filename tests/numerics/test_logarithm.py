@@ -36,3 +36,18 @@ def test_distances() -> None:
 def test_larger_scales_leave_only_the_maximum() -> None:
     for scale in (16.0, 40.0, 1e6):
         assert logarithm.log_softmax_distances(scale).tolist() == [0, *[1 << 30] * 255]
+
+
+def test_constants_are_the_nearest() -> None:
+    root = 2**0.25
+    exact = {
+        logarithm._LOG_2: math.log(2),
+        logarithm._ROOT_HALF: 2**-0.5,
+        logarithm._QUARTER_ROOT: 1 / root,
+        logarithm._CUBE: 11 / 240 * root,
+        logarithm._SQUARE: root / 20,
+        logarithm._CONSTANT: 2 / root - root,
+        logarithm._LINEAR: root / 4,
+    }
+    for constant, number in exact.items():
+        assert abs(constant - number * 2**31) <= 0.5

@@ -85,6 +85,13 @@ FOUND = (
         "No test of its own saw another quotient or another limit of integer operations",
         "Measure what tests see of faults that are put into sources",
     ),
+    (
+        (
+            "No test of its own saw how CONCATENATION rescales its inputs, nor the constants of "
+            "logarithms"
+        ),
+        "Test rescaled inputs, limits and constants by their definitions",
+    ),
 )
 """Faults of gateware, tests and tools, and the subject of the commit that mended each."""
 
@@ -99,6 +106,7 @@ HOLES = (
         "That nothing waits for the windows when a list is complete, and that jobs and weights "
         "ask for words in the way that the windows' proof assumes, is tested and not proven."
     ),
+    "A million executions of hostile input have not been reached; the table has how many were.",
     "Line, toggle and functional coverage are not measured.",
     "Upsets of flip-flops and memories while the engine runs are not simulated.",
     "Of modules without a row below, nobody has measured what their tests see.",

@@ -40,14 +40,15 @@ def test_a_command_too_early_is_reported(tmp_path: Path) -> None:
 def test_a_checked_run_takes_the_same_cycles(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = copy_program(find_config("simd").with_memory(memory), size=4000, steps=3)
+    config = find_config("simd").with_memory(memory)
+    program = copy_program(config, size=4000, steps=3)
     monkeypatch.delenv(CHECK_DRAM, raising=False)
     fingerprint = run_fingerprint(program)
     plain, checked = (
         run_program(
             program,
             [bytes(4000)],
-            simulator=build_simulator(program.config, checks_dram=checks_dram),
+            simulator=build_simulator(config, checks_dram=checks_dram),
         )
         for checks_dram in (False, True)
     )
@@ -57,7 +58,7 @@ def test_a_checked_run_takes_the_same_cycles(
     monkeypatch.setenv(CHECK_DRAM, "1")
     assert run_fingerprint(program) == fingerprint
 
-    simulator = build_simulator(program.config)
+    simulator = build_simulator(config)
     times = simulator.checked
     assert times == dram_times(memory)
     longer = dataclasses.replace(times, rfc=2 * times.rfc + 20)

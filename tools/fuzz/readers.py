@@ -1,0 +1,46 @@
+"""Files for the readers, made by a fuzzer that follows what they cover.
+
+``python -m tools.fuzz.readers READER FOLDER [options of libFuzzer]`` runs one reader on inputs that
+grow from those in a folder, until it is told to stop or an input makes it fail.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["kiwicha"]):
+    from kiwicha.compiler.onnx import reader as onnx_reader
+    from kiwicha.compiler.tflite import reader as tflite_reader
+    from kiwicha.errors import KiwichaError
+    from kiwicha.program.image import Program
+
+__all__ = ["READERS", "main"]
+
+READERS: dict[str, Callable[[bytes], object]] = {
+    "tflite": tflite_reader.read,
+    "onnx": onnx_reader.read,
+    "program": Program.from_bytes,
+}
+"""What is given bytes, by name. It returns or refuses with a message."""
+
+
+def main() -> None:
+    """Run the reader named on the command line."""
+    name, folder, *options = sys.argv[1:]
+    read = READERS[name]
+
+    def test_one_input(raw: bytes) -> None:
+        try:
+            read(raw)
+        except KiwichaError as error:
+            if not str(error):
+                raise AssertionError("a refusal must have a message") from error
+
+    atheris.Setup([sys.argv[0], str(Path(folder)), *options], test_one_input)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""Small files that are right, from which hostile ones are made."""
+
+from kiwicha.compiler import compile_model
+from tests.support.models import random_models, random_networks, random_onnx
+from tests.support.programs.every_kernel import every_kernel
+
+__all__ = ["every_kernel_program", "seeds", "small_program"]
+
+_TFLITE = ("CONV_2D", "DEPTHWISE_CONV_2D", "ADD", "SOFTMAX", "RESHAPE", "MAX_POOL_2D")
+_ONNX = ("Conv", "Gemm", "MatMul", "Softmax", "MaxPool", "Reshape")
+
+
+def every_kernel_program() -> bytes:
+    """Return a Program of ``simd`` with a step of every kernel of the firmware."""
+    return every_kernel().program().to_bytes()
+
+
+def small_program() -> bytes:
+    """Return a Program of ``simd`` with a convolution."""
+    return compile_model(random_models.single_operator("CONV_2D", 1).model, "simd").to_bytes()
+
+
+def seeds(reader: str) -> list[bytes]:
+    """Return the files that the fuzzer of a reader begins with.
+
+    Parameters
+    ----------
+    reader : str
+        One of `tools.fuzz.readers.READERS`.
+    """
+    if reader == "onnx":
+        return [random_onnx.single_operator(name, 1).model for name in _ONNX]
+    models = [random_models.single_operator(name, 1).model for name in _TFLITE]
+    models.append(random_networks.network(1).model)
+    if reader == "tflite":
+        return models
+    programs = [
+        compile_model(model, config).to_bytes() for model in models[:2] for config in ("simd", "64")
+    ]
+    return [every_kernel_program(), *programs]
