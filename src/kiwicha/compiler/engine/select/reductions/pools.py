@@ -98,7 +98,9 @@ def average_pool(p: Pool, position: int, source: int, output: int) -> Operation:
     divisions = _divisions(p, window)
     require(POOL_LIMITS, _Average(p, window, divisions))
     operations = {
-        count: parts_of_window(_divided(p, position, (source, output), window, count))
+        count: parts_of_window(
+            _with_any_rows(_divided(p, position, (source, output), window, count))
+        )
         for count in sorted({division.count for division in divisions})
     }
     pieces = [
@@ -121,6 +123,11 @@ def average_pool(p: Pool, position: int, source: int, output: int) -> Operation:
         clamp=(p.activation_min, p.activation_max),
         pieces=tuple(pieces),
     )
+
+
+def _with_any_rows(layer: WeightedLayer) -> WeightedLayer:
+    """Return a layer that is done in parts of its rows if they are too long."""
+    return dataclasses.replace(layer, has_long_rows=broken_row_limit(layer) is not None)
 
 
 def _divisions(p: Pool, window: Window) -> list[_Division]:
