@@ -97,7 +97,7 @@ def _cuts_around(region: Region, position: int, config: Config) -> list[int]:
     operations = region.operations
     number = next(n for n, item in enumerate(operations) if item.position == position)
     together = any_rows_around(operations, number)
-    for part in (together, range(number, number + 1), range(number, number + 2)):
+    for part in dict.fromkeys((together, *(range(number, number + count) for count in (1, 2)))):
         if 0 < len(part) < len(operations) and _fits(region, part, config):
             return [
                 item.positions[0] for item in (operations[part.start], *operations[part.stop :][:1])
