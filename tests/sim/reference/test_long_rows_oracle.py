@@ -27,6 +27,7 @@ CASES: list[tuple[str, tuple[int, int, int], dict[str, Any]]] = [
     ("MAX_POOL_2D", (1, 4200, 16), {"kernel": (1, 4), "stride": 4}),
     ("MAX_POOL_2D", (2, 4200, 16), {"kernel": 2, "stride": 2}),
     ("AVERAGE_POOL_2D", (1, 4200, 16), {"kernel": (1, 4), "stride": 4}),
+    ("AVERAGE_POOL_2D", (4, 4200, 16), {"kernel": 2, "stride": 2, "is_padded": False}),
 ]
 
 

@@ -28,6 +28,7 @@ CASES: list[tuple[tuple[int, int, int], dict[str, Any]]] = [
     ((9, 11, 99), {"dilation": 2, "outputs": 8}),
     ((7, 6, 171), {"dilation": 6, "outputs": 16}),
     ((5, 5, 310), {"dilation": 9, "outputs": 8}),
+    ((13, 5, 105), {"dilation": 5, "outputs": 8}),
     ((11, 9, 137), {"dilation": 3, "outputs": 16, "is_padded": False}),
     ((9, 13, 80), {"stride": 2, "outputs": 40}),
     ((9, 11, 99), {"dilation": 2, "outputs": 13}),

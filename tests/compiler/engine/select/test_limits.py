@@ -43,7 +43,7 @@ def pool(channels: int, rows: int = 3) -> bytes:
 
 TALL = pool(8, rows=300)
 # Rows do not end at aligned bytes: there are no blocks of columns.
-WIDE = window("CONV_2D", (1, 3, 2001, 8), (1, 1, 1999, 8), (8, 3, 3, 8))
+WIDE = window("DEPTHWISE_CONV_2D", (1, 3, 2001, 8), (1, 1, 1999, 8), (1, 3, 3, 8))
 
 
 STRIPES = "bytes of the scratchpad even in its smallest stripes"

@@ -148,7 +148,7 @@ def input_row_bytes(item: Geometry) -> str | None:
     """A row of the input has up to {most} bytes, channels rounded up to groups of {whole}.
 
     Images of one row, and those of windows of one pixel, are taken as columns. CONV_2D,
-    DEPTHWISE_CONV_2D, FULLY_CONNECTED and MAX_POOL_2D with longer rows are done in parts of these.
+    DEPTHWISE_CONV_2D, FULLY_CONNECTED and pools with longer rows are done in parts of these.
     """
     size = item.window.input_columns * padded(item.window.channels)
     return exceeded(size, MAX_U16, "bytes of an input row")

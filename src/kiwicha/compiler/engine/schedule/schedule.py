@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from kiwicha.compiler.engine.ir.limits import broken_row_limit
-from kiwicha.compiler.engine.ir.plan import Plan, PlannedCascade
+from kiwicha.compiler.engine.ir.plan import Compute, Event, Plan, PlannedCascade
 from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.blocks.channels import channel_plan
@@ -65,12 +65,19 @@ def schedule(region: Region, config: Config) -> Plan:
                 return _in_stripes(other, config)
         for planned in _planners(region):
             plan = planned(region, config)
-            if plan is not None:
+            if plan is not None and not any(map(_has_long_rows, plan.events)):
                 return plan
         cuts = _cuts_around(region, error.position, config)
         if not cuts:
             raise
     raise TooLongError(cuts)
+
+
+def _has_long_rows(event: Event) -> bool:
+    """Whether a job would step over whole rows that it cannot step over."""
+    if not isinstance(event, Compute) or event.part is not None:
+        return False
+    return event.operation.has_long_rows and broken_row_limit(event.operation) is not None
 
 
 def _planners(region: Region) -> tuple[Callable[[Region, Config], Plan | None], ...]:
@@ -90,7 +97,7 @@ def _cuts_around(region: Region, position: int, config: Config) -> list[int]:
     operations = region.operations
     number = next(n for n, item in enumerate(operations) if item.position == position)
     together = any_rows_around(operations, number)
-    for part in (together, range(number, number + 1), range(number, number + 2)):
+    for part in dict.fromkeys((together, *(range(number, number + count) for count in (1, 2)))):
         if 0 < len(part) < len(operations) and _fits(region, part, config):
             return [
                 item.positions[0] for item in (operations[part.start], *operations[part.stop :][:1])

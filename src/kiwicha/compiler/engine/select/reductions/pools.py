@@ -1,12 +1,18 @@
 """Average pools in the engine's terms."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require
-from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation, Piece
+from kiwicha.compiler.engine.ir.limits import Limit, broken_row_limit, exceeded, limit, require
+from kiwicha.compiler.engine.ir.operations import (
+    DividedOperation,
+    JobOperation,
+    Operation,
+    Piece,
+)
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer
@@ -74,7 +80,7 @@ def average_pool(p: Pool, position: int, source: int, output: int) -> Operation:
     divisions = _divisions(p, window)
     require(POOL_LIMITS, _Average(p, window, divisions))
     operations = {
-        count: parts_of_window(*_divided(p, position, (source, output), window, count))
+        count: _parts(*_divided(p, position, (source, output), window, count))
         for count in sorted({division.count for division in divisions})
     }
     pieces = [
@@ -97,6 +103,12 @@ def average_pool(p: Pool, position: int, source: int, output: int) -> Operation:
         clamp=(p.activation_min, p.activation_max),
         pieces=tuple(pieces),
     )
+
+
+def _parts(layer: WeightedLayer, weight: int) -> list[JobOperation]:
+    """Return the jobs of a window, which is done in parts of its rows if they are too long."""
+    long = dataclasses.replace(layer, has_long_rows=broken_row_limit(layer) is not None)
+    return parts_of_window(long, weight)
 
 
 def _divisions(p: Pool, window: Window) -> list[_Division]:
