@@ -81,7 +81,8 @@ def _other_width(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
     names = _names(findings, lambda tensor: tensor.is_shifted)
     if names:
         yield (
-            f"no interpreter computes {names} of uint8: convert the model again, to int8 ({TO_INT8})"
+            f"no interpreter computes {names} of uint8: convert the model again, to int8 "
+            f"({TO_INT8})"
         )
 
 
