@@ -159,12 +159,46 @@ def _grouped(violations: Iterable[Violation]) -> list[str]:
     by_text: dict[tuple[str, str], list[Violation]] = {}
     for violation in violations:
         by_text.setdefault((violation.name, violation.text), []).append(violation)
-    lines: dict[tuple[str, tuple[int, ...]], list[tuple[str, str]]] = {}
+    lines: _Lines = {}
     for (name, text), found in by_text.items():
         numbers = dict.fromkeys(item.operator for item in found if item.operator is not None)
         tensor = f" ({_shortened(found[0].tensor)})" if len(found) == 1 and found[0].tensor else ""
         lines.setdefault((name, tuple(numbers)), []).append((tensor, text))
-    return [_line(name, numbers, parts) for (name, numbers), parts in lines.items()]
+    joined = _joined(lines)
+    return [_line(name, numbers, parts) for (name, numbers), parts in joined.items()]
+
+
+_Lines = dict[tuple[str, tuple[int, ...]], list[tuple[str, str]]]
+"""By name and operators: names of tensors, and what must be."""
+
+
+def _joined(lines: _Lines) -> _Lines:
+    """Return lines with those as one that say the same of inputs and outputs in a row.
+
+    A tensor is named once: where it is the output of one operator, the next one's input is not.
+    """
+    found: _Lines = {}
+    for (name, numbers), parts in lines.items():
+        same = next((key for key in found if key[0] == name and _agree(found[key], parts)), None)
+        if same is None:
+            found[name, numbers] = parts
+            continue
+        ((_, first),), ((_, second),) = found.pop(same), parts
+        what, _, rest = second.partition(_MUST)
+        text = f"{first.partition(_MUST)[0]} and {what}{_MUST}{rest}"
+        found[name, tuple(sorted({*same[1], *numbers}))] = [("", text)]
+    return found
+
+
+_MUST = " must be "
+
+
+def _agree(some: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> bool:
+    """Whether two lines of one reason each differ in what it is about only."""
+    if len(some) != 1 or len(others) != 1:
+        return False
+    (first, _, rest), (second, _, same) = (part[0][1].partition(_MUST) for part in (some, others))
+    return bool(rest) and rest == same and {first, second} == {"input", "output"}
 
 
 def _line(name: str, numbers: Sequence[int], parts: Sequence[tuple[str, str]]) -> str:

@@ -7,10 +7,12 @@ from kiwicha.compiler.tflite.tensor import TensorType
 from tools.documents.markdown import table
 from tools.documents.vela_operators import vela_operators
 
-__all__ = ["REFUSED", "operator_table"]
+__all__ = ["REFUSED", "WITHOUT_KERNELS", "operator_table"]
 
 REFUSED: dict[str, str] = {}
 """Why we refuse operators that Vela places."""
+WITHOUT_KERNELS = ("CEIL", "COS", "FLOOR", "ROUND", "SIGN", "SIN", "SQRT", "SQUARE")
+"""Operators of which no interpreter has a kernel for int8 or uint8: there is nothing to equal."""
 _WITHOUT_STEPS = Family.RESHAPE
 """What gives a tensor another name."""
 _YES, _NO = "yes", ""
@@ -36,6 +38,9 @@ def operator_table() -> list[str]:
         "the CPU. The last columns are the operators that Vela, Arm's compiler, can place on an",
         f"Ethos-U (`python -m tools.documents.vela_operators` asks version {vela.version}); others",
         "it leaves to the CPU beside. It places NEG of int8; no interpreter has a kernel for that.",
+        "",
+        f"Refused are, among others, {', '.join(WITHOUT_KERNELS)}: neither TensorFlow Lite Micro",
+        "nor LiteRT has kernels of int8 or uint8 for these, so no answer is right or wrong.",
     ]
 
 

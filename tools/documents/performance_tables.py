@@ -1,4 +1,4 @@
-"""Tables of the page on performance: streams, engines, memories and kernels of the CPU."""
+"""Tables of the page on performance: engines, memories, moves, streams, kernels of the CPU."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,6 +8,8 @@ from kiwicha.contract.engine import outputs_of
 from kiwicha.contract.memories import MEMORIES
 from kiwicha.kernels.registry import KERNELS
 from tools.documents.markdown import table
+from tools.documents.move_tables import move_tables
+from tools.documents.resize_table import resize_table
 from tools.documents.stream_tables import stream_tables
 
 __all__ = ["performance_tables"]
@@ -16,7 +18,7 @@ _ENGINES = ("32", "64", "128", "256")
 
 
 def performance_tables(runs: Mapping[str, Any]) -> str:
-    """Return what engines and memories do in a cycle, what kernels of the CPU and streams take.
+    """Return what engines, memories and moves do in a cycle, what other layers and streams take.
 
     Parameters
     ----------
@@ -35,7 +37,8 @@ def performance_tables(runs: Mapping[str, Any]) -> str:
         ],
     )
     kernels = table(("kernel", "a step:", "an output:", "a unit:", "extra:"), _kernels())
-    return "\n".join([*engines, "", *memories, "", stream_tables(runs), "", *kernels])
+    parts = [*engines, "", *memories, "", move_tables(), "", resize_table(), ""]
+    return "\n".join([*parts, stream_tables(runs), "", *kernels])
 
 
 def _engine(name: str) -> tuple[str, str, str]:

@@ -5,8 +5,6 @@ from typing import Any
 from kiwicha.compiler.driver import Compilation
 from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
-from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
-from kiwicha.compiler.tflite.operators import BYTE_TABLE
 from kiwicha.contract.engine import JobFlag
 from kiwicha.contract.program import Where
 
@@ -43,17 +41,12 @@ def engine_refusals(compilation: Compilation) -> dict[int, str]:
     Returns
     -------
     dict of int to str
-        Only of operators that an engine has jobs for; empty without an engine.
+        Empty without an engine.
     """
     if not compilation.config.engine_macs:
         return {}
-    layers = compilation.network.layers
     positions = dict.fromkeys(call.layer for call in compilation.kernel_calls)
-    return {
-        position: _refusal(compilation, position)
-        for position in positions
-        if layers[position].name in {*ENGINE_OPERATORS, BYTE_TABLE}
-    }
+    return {position: _refusal(compilation, position) for position in positions}
 
 
 def on_cpu(compilation: Compilation) -> list[dict[str, Any]]:

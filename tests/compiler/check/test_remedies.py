@@ -22,6 +22,7 @@ from tests.support.models.streaming_builder import StreamingBuilder
 from tests.support.models.tflite_builder import INT4, ModelBuilder
 
 FLOAT: dict[str, Any] = {"dtype": np.float32, "scale": None}
+DEEP: dict[str, Any] = {"shape": (1, 2, 1, 2, 1, 2, 2)}
 INT16: dict[str, Any] = {"dtype": np.int16}
 ALL = "quantize the model to int8 (TFLiteConverter with a representative dataset, "
 ACTIVATIONS = "only the weights are quantized: quantize the activations, too (TFLiteConverter "
@@ -75,7 +76,9 @@ def streaming() -> bytes:
         (partly_float, [OTHERS]),
         (sixteen_bits, [NARROWER]),
         (four_bits, ["weights are int4: "]),
-        (lambda: unary("ABS", UNSIGNED, UNSIGNED), ["the model is uint8: quantize it to int8 "]),
+        (lambda: unary("ABS", UNSIGNED, UNSIGNED), ["no interpreter computes ABS of uint8: "]),
+        (lambda: unary("NEG", {}, {}), ["no interpreter computes NEG of int8: "]),
+        (lambda: unary("RELU", DEEP, DEEP), ["join dimensions that lie next to each other, "]),
         (variable, ["make what the model keeps between inferences inputs and outputs of it"]),
         (streaming, ["make what the model keeps between inferences "]),
         (two_subgraphs, ["unroll loops, and take conditions out of the model"]),

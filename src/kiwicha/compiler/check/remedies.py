@@ -8,11 +8,15 @@ from kiwicha.compiler.check.model import (
     is_a_known_operator,
 )
 from kiwicha.compiler.check.rules import Problem, rule_text
-from kiwicha.compiler.check.tensors import has_a_fixed_shape, has_plain_storage
+from kiwicha.compiler.check.tensors import (
+    has_a_fixed_shape,
+    has_few_dimensions,
+    has_plain_storage,
+)
 from kiwicha.compiler.check.variables import VARIABLE_RULES
 from kiwicha.compiler.tflite.control_flow import CONTROL_FLOW
 from kiwicha.compiler.tflite.graph import Graph
-from kiwicha.compiler.tflite.operators import Family, of_family
+from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import Violation
@@ -74,8 +78,41 @@ def _other_width(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
         yield "activations are int16: quantize them to int8 (TFLITE_BUILTINS_INT8)"
     if TensorType.INT4 in types:
         yield "weights are int4: quantize them to int8"
-    if any(tensor.is_shifted for tensor in wrong):
-        yield f"the model is uint8: quantize it to int8 ({TO_INT8})"
+    names = _names(findings, lambda tensor: tensor.is_shifted)
+    if names:
+        yield (
+            f"no interpreter computes {names} of uint8: convert the model again, to int8 "
+            f"({TO_INT8})"
+        )
+
+
+def _integers_only(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what to do about operators that no interpreter computes of quantized numbers."""
+    quantized = _names(
+        findings, lambda tensor: tensor.type is TensorType.INT8 and not tensor.is_shifted
+    )
+    names = " and ".join(name for name in quantized.split(" and ") if _takes_no_int8(name))
+    if names:
+        instead = " (of NEG that is a MUL with a constant)" if "NEG" in names.split() else ""
+        yield (
+            f"no interpreter computes {names} of int8: use an operator that one computes{instead}, "
+            "or compute that part outside the model"
+        )
+
+
+def _takes_no_int8(name: str) -> bool:
+    """Whether an operator has a kernel for other types only."""
+    kind = OPERATORS.get(name)
+    return kind is not None and TensorType.INT8 not in kind.types.get("input", (TensorType.INT8,))
+
+
+def _dimensions(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what to do about tensors of too many dimensions."""
+    if _breaks(findings, rule_text(has_few_dimensions)):
+        yield (
+            "join dimensions that lie next to each other, with RESHAPEs around the operators that "
+            "have them"
+        )
 
 
 def _integers(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
@@ -130,12 +167,24 @@ def _replace(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
 _REMEDIES: tuple[Callable[[Graph, Sequence[Finding]], Iterator[str]], ...] = (
     _quantize,
     _other_width,
+    _integers_only,
     _state,
     _replace,
     _one_subgraph,
     _fixed_shape,
+    _dimensions,
     _integers,
 )
+
+
+def _names(findings: Sequence[Finding], is_wrong: Callable[[Tensor], bool]) -> str:
+    """Return the operators that have tensors of wrong types, of those for which something holds."""
+    names = {
+        violation.name
+        for violation, problem in findings
+        if problem.is_about_type and problem.tensor is not None and is_wrong(problem.tensor)
+    }
+    return " and ".join(sorted(names))
 
 
 def _has_free_inputs(graph: Graph) -> bool:

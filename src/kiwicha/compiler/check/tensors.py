@@ -106,7 +106,7 @@ def has_integer_indices(graph: Graph, operator: Operator) -> Iterator[Problem]:
             yield Problem(
                 f"{what} must be int32 or int64, not {tensor.type.text}", tensor, is_about_type=True
             )
-        for check in (has_a_fixed_shape, has_plain_storage):
+        for check in (has_a_fixed_shape, has_few_dimensions, has_plain_storage):
             yield from check(what, tensor)
 
 
@@ -117,6 +117,10 @@ def has_a_fixed_shape(what: str, tensor: Tensor) -> Iterator[Problem]:
         yield Problem(f"{what} must have dimensions of 1 or more, not {list(tensor.shape)}", tensor)
     elif -1 in signature[1:]:
         yield Problem(f"{what} must have a fixed shape, not {list(signature)}", tensor)
+
+
+def has_few_dimensions(what: str, tensor: Tensor) -> Iterator[Problem]:
+    """Tensors have up to 6 dimensions."""
     if len(tensor.shape) > MAX_RANK:
         yield Problem(
             f"{what} must have at most {MAX_RANK} dimensions, not {len(tensor.shape)}", tensor
@@ -178,7 +182,13 @@ def _on_operands(check: TensorCheck) -> OperatorCheck:
 
 TENSOR_RULES: dict[str, TensorCheck] = {
     rule_text(check): check
-    for check in (has_a_type_for_its_place, has_a_fixed_shape, has_one_scale, has_plain_storage)
+    for check in (
+        has_a_type_for_its_place,
+        has_a_fixed_shape,
+        has_few_dimensions,
+        has_one_scale,
+        has_plain_storage,
+    )
 }
 _OPERATOR_CHECKS: dict[TensorCheck, OperatorCheck] = {
     has_a_type_for_its_place: _check_types,

@@ -108,7 +108,7 @@ CASES = {
     "global pool of 2053": (pool((1, 2053, 1, 8), (2053, 1), (1, 1, 1, 8)), True),
     "pool with borders": (pool((1, 6, 6, 8), (3, 3), (1, 6, 6, 8), padding=0), True),
     "pool with 64 jobs": (pool((1, 9, 9, 8), (8, 8), (1, 9, 9, 8), padding=0), True),
-    "pool with 72 jobs": (pool((1, 10, 9, 8), (9, 8), (1, 10, 9, 8), padding=0), False),
+    "pool with 72 jobs": (pool((1, 10, 9, 8), (9, 8), (1, 10, 9, 8), padding=0), True),
     "pool with a window of 9 columns": (pool((1, 10, 12, 8), (3, 9), (1, 8, 4, 8)), True),
     "maxima of 255 columns": (pool((1, 9, 260, 8), (9, 255), (1, 1, 6, 8), name=MAX), True),
     "maxima of 256 columns": (pool((1, 9, 260, 8), (9, 256), (1, 1, 5, 8), name=MAX), False),
@@ -125,7 +125,7 @@ CASES = {
     "mean of 23 x 23": (mean((1, 23, 23, 8), [1, 2], (1, 8)), True),
     "mean of 45 x 45": (mean((1, 45, 45, 8), [1, 2], (1, 8)), True),
     "mean of 56 x 56": (mean((1, 56, 56, 8), [1, 2], (1, 8)), True),
-    "mean of 65,537": (mean((1, 65537, 1, 8), [1, 2], (1, 8)), False),
+    "mean of 65,537": (mean((1, 65537, 1, 8), [1, 2], (1, 8)), True),
     "mean of channels": (mean((1, 5, 6, 8), [3], (1, 5, 6)), True),
 }
 

@@ -46,13 +46,14 @@ TALL = pool(8, rows=300)
 WIDE = window("DEPTHWISE_CONV_2D", (1, 3, 2001, 8), (1, 1, 1999, 8), (1, 3, 3, 8))
 
 
+MOST = "; the engine takes up to 255"
 STRIPES = "bytes of the scratchpad even in its smallest stripes"
 
 
 @pytest.mark.parametrize(
     ("model", "config", "why"),
     [
-        (TALL, "64", "it has 300 kernel rows; the engine takes up to 255"),
+        (TALL, "64", f"it has 300 kernel rows{MOST}; in two passes it has 300 kernel rows{MOST}"),
         (WIDE, "64-8k", f"it needs 64,032 {STRIPES}; 8,192 are available"),
     ],
     ids=["rows", "scratchpad"],
@@ -113,14 +114,15 @@ def test_more_jobs_than_a_region_has_are_named() -> None:
     assert engine_refusals(compilation) == {0: why}
 
 
-def test_operators_that_no_engine_has_need_no_reason() -> None:
+def test_operators_that_no_engine_has_say_so() -> None:
     builder = ModelBuilder()
     x, y = (builder.tensor((1, 8), scale=scale) for scale in (0.5, 1 / 128))
     builder.operator("L2_NORMALIZATION", [x], [y])
     compilation = compile_stages(builder.build([x], [y]), "64")
-    assert engine_refusals(compilation) == {}
+    why = "it is L2_NORMALIZATION, which the engine does not compute"
+    assert engine_refusals(compilation) == {0: why}
     (reason,) = reasons(compilation)
-    assert reason.startswith("it is L2_NORMALIZATION, which the engine does not compute; ")
+    assert reason.startswith(f"{why}; ")
 
 
 def test_an_engine_without_softmax_jobs_names_one_that_has_them() -> None:

@@ -70,6 +70,7 @@ _WINDOWS = (
 )
 _LOOKUPS = ("CAST", "DIV", *of_family(Family.UNARY))
 _PAIRS = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
+_CONVERSIONS = ("CAST", "DEQUANTIZE", "QUANTIZE")
 _ELEMENTS = (*_PAIRS, *_LOOKUPS)
 _SOFTMAX = ("LOG_SOFTMAX", "SOFTMAX")
 
@@ -143,6 +144,8 @@ def _kind(network: Network, layer: Layer) -> str:
     kinds = [
         network.tensors[index].type for name, index in layer.tensors.items() if name != "output"
     ]
+    if layer.name in _CONVERSIONS and kinds:
+        return f" from {kinds[0].text} to {network.tensors[layer.tensors['output']].type.text}"
     return "" if TensorType.INT8 in kinds else f" of {kinds[0].text}"
 
 
