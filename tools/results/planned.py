@@ -47,9 +47,9 @@ _DEPTHWISE_MODELS = (
     *("mobilenet_v2", "resnet_large"),
 )
 LARGE = "docs/results/bench/large.json"
-"""Runs of large models on engines with two products per multiplier."""
+"""Runs of large models on engines with two products per multiplier, with and without more room."""
 _LARGE_MODELS = ("mobilenet_v2", "resnet_large")
-_PACKED = ("128", "256")
+_PACKED = ("128", "256", "128-128k-depthwise", "256-128k-depthwise")
 BLOCKS = "docs/results/bench/blocks.json"
 """Runs of a model that waits for weights, which decoders of blocks and weights on chip help."""
 _BLOCKS_MODELS = ("ad",)

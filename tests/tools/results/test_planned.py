@@ -67,8 +67,8 @@ def test_what_weights_on_chip_gain_is_measured_beside_what_decoders_do(tmp_path:
 
 def test_large_models_are_measured_where_products_are_packed(tmp_path: Path) -> None:
     result = next(result for result in planned(tmp_path) if result.path == LARGE)
-    models = "mobilenet_v2 resnet_large"
-    assert result.command == f"kiwicha bench {models} --config 128,256 --json {LARGE}"
+    models, configs = "mobilenet_v2 resnet_large", "128,256,128-128k-depthwise,256-128k-depthwise"
+    assert result.command == f"kiwicha bench {models} --config {configs} --json {LARGE}"
 
 
 def test_configurations_with_more_are_synthesised_for_a_larger_part(tmp_path: Path) -> None:
