@@ -36,7 +36,10 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_integers(const struct kiwicha_me
     const uint32_t bytes = kiwicha_integer_bytes(p->dtype);
     const bool is_comparison = p->operation >= FIRST_COMPARISON;
     const bool has_tables = p->table_1.bytes != 0;
-    kiwicha_require(&check, elements != 0 && (bytes == 1 || bytes == 4 || bytes == 8));
+    const bool chooses = p->operation == KIWICHA_INTEGER_OPERATION_MINIMUM ||
+                         p->operation == KIWICHA_INTEGER_OPERATION_MAXIMUM;
+    kiwicha_require(&check, elements != 0 && (bytes == 1 || bytes == 4 || bytes == 8 ||
+                                              (bytes == 2 && chooses)));
     kiwicha_require(&check, p->operation <= KIWICHA_INTEGER_OPERATION_LESS_EQUAL);
     kiwicha_require(&check, !has_tables || (bytes == 1 && is_comparison));
     kiwicha_require(&check, p->operation < KIWICHA_INTEGER_OPERATION_DIV ||
@@ -179,6 +182,14 @@ KIWICHA_SPECIALIZED bool run_any_row(const struct rows *rows, uint32_t operation
     }
 }
 
+/** The same of elements of 2 bytes, of which one is chosen. */
+static bool run_short_row(const struct rows *rows, uint32_t operation)
+{
+    return operation == KIWICHA_INTEGER_OPERATION_MINIMUM
+               ? run_row(rows, KIWICHA_INTEGER_OPERATION_MINIMUM, 2)
+               : run_row(rows, KIWICHA_INTEGER_OPERATION_MAXIMUM, 2);
+}
+
 /** Arithmetic and comparisons of integers. */
 enum kiwicha_status kiwicha_run_integers(const struct kiwicha_memory *memory, const void *params)
 {
@@ -207,6 +218,7 @@ enum kiwicha_status kiwicha_run_integers(const struct kiwicha_memory *memory, co
         output += rows.count * output_bytes;
         if (!(bytes == 4   ? run_any_row(&rows, operation, 4)
               : bytes == 8 ? run_any_row(&rows, operation, 8)
+              : bytes == 2 ? run_short_row(&rows, operation)
                            : run_any_row(&rows, operation, 1))) {
             return KIWICHA_STATUS_BAD_VALUE;
         }

@@ -22,11 +22,11 @@ __all__ = ["KERNELS", "Integers", "Select"]
 class Integers(Struct):
     """Arithmetic and comparisons of two tensors of plain integers or booleans, with broadcast.
 
-    With tables, inputs are bytes, and what is compared are their entries. A divisor of 0 ends the
-    inference.
+    With tables, inputs are bytes, and what is compared are their entries. Of int16 there are
+    MINIMUM and MAXIMUM alone. A divisor of 0 ends the inference.
     """
 
-    input_1: Ref = ref("int8, int32, int64 or bool")
+    input_1: Ref = ref("int8, int16, int32, int64 or bool")
     input_2: Ref = ref("the same type")
     table_1: Ref = ref("int32 [256], constant, by the byte of input_1 taken as unsigned; or none")
     table_2: Ref = ref("the same for input_2")

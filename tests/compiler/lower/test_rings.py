@@ -1,11 +1,15 @@
 """Ring buffers: a state lies in what it is joined to, where that is safe."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_stages, read
+from kiwicha.compiler.engine.ir.plan import Transfer
+from kiwicha.compiler.engine.schedule import events
 from kiwicha.compiler.lower.lower import COPIED_BYTES, lower
 from kiwicha.contract.program import Kernel
 from tests.support.models.streaming_builder import StreamingBuilder
@@ -132,6 +136,21 @@ def writing_lists(raw: bytes) -> list[int]:
 def test_the_engine_writes_states_in_the_list_that_joins_them() -> None:
     assert writing_lists(delays(1)) == [3]
     assert len(compile_stages(delays(1), "64").calls) == 1
+
+
+def test_states_are_loaded_before_what_lies_in_their_place_is_done(
+    monkeypatch: pytest.MonkeyPatch, zoo_model: Callable[[str], Path]
+) -> None:
+    model = zoo_model("keyword_scrambled_8bit")
+
+    def jobs_waited_for() -> int:
+        (plan,) = compile_stages(model, "64").engine.plans
+        pairs = zip(plan.events, plan.waits, strict=True)
+        return sum(n for event, n in pairs if isinstance(event, Transfer) and not event.is_store)
+
+    early = jobs_waited_for()
+    monkeypatch.setattr(events, "_EARLIER_EVENTS", 0)
+    assert early < jobs_waited_for()
 
 
 def test_states_whose_rows_move_up_are_written_last() -> None:

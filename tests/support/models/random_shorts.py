@@ -226,6 +226,15 @@ def _pair(made: _Shorts) -> list[int]:
     return made.operate(operands, [made.output(shape, target)], **made.activation())
 
 
+def _choice(made: _Shorts) -> list[int]:
+    rng, shape, scale = made.rng, made.shape(highest=4), made.scale()
+    narrow = tuple(1 if rng.random() < 0.3 else size for size in shape)
+    operands = [made.tensor(shape, scale), made.tensor(narrow, scale)]
+    if rng.random() < 0.5:
+        operands.reverse()
+    return made.operate(operands, [made.output(shape, scale)])
+
+
 def _reduction(made: _Shorts) -> list[int]:
     rng, shape, scale = made.rng, made.shape(highest=4, most=9), made.scale()
     axes = sorted(rng.sample(range(len(shape)), rng.randint(1, len(shape))))
@@ -330,8 +339,10 @@ _ADDED: dict[str, Callable[[_Shorts], list[int]]] = {
     "FULLY_CONNECTED": _fully_connected,
     "LEAKY_RELU": _leak,
     "LOGISTIC": _function,
+    "MAXIMUM": _choice,
     "MAX_POOL_2D": _pool,
     "MEAN": _reduction,
+    "MINIMUM": _choice,
     "MUL": _pair,
     "PAD": _pad,
     "PADV2": _pad,

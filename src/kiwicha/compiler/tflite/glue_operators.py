@@ -11,7 +11,7 @@ from kiwicha.compiler.tflite.operator_kinds import (
 )
 from kiwicha.compiler.tflite.tensor import TensorType
 
-__all__ = ["GLUE_OPERATORS", "PAIRS_OF_INTEGERS", "PAIRS_OF_NUMBERS", "SHORTS_TOO"]
+__all__ = ["GLUE_OPERATORS", "PAIRS_OF_NUMBERS", "SHORTS_TOO"]
 
 _TWO = ("input 1", "input 2")
 _ALL = (*_TWO, "output")
@@ -27,10 +27,8 @@ def _alike(names: tuple[str, ...], *types: TensorType) -> dict[str, Any]:
     return {"types": dict.fromkeys(names, types), "alike": names}
 
 
-PAIRS_OF_INTEGERS = _alike(_ALL, *_BYTES_TOO)
-"""What records of operators on quantized bytes say that exist on plain integers, too."""
 PAIRS_OF_NUMBERS = _alike(_ALL, *_BYTES_TOO, _SHORT)
-"""The same of arithmetic, which exists on quantized int16 as well."""
+"""What records of operators on quantized bytes say that exist on plain integers and int16, too."""
 SHORTS_TOO = _alike(("input", "output"), TensorType.INT8, _SHORT)
 """What records of operators on quantized bytes say that exist on quantized int16, too."""
 _DIVISION: dict[str, Any] = {

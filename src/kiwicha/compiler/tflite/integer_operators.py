@@ -10,6 +10,8 @@ __all__ = ["DIVISION", "MAX_RUNS", "computes_integers", "is_steered"]
 DIVISION = "DIV"
 MAX_RUNS = 1024
 """Of positions that GATHER copies run by run: each is a step of the Program."""
+_CHOICES = frozenset({"MAXIMUM", "MINIMUM"})
+"""Of two int16 the interpreter takes one as it is, whatever their scales."""
 _SCALED = frozenset({TensorType.INT8, TensorType.INT16})
 """Types that arithmetic takes scales of."""
 
@@ -23,6 +25,8 @@ def computes_integers(graph: Graph, operator: Operator) -> bool:
         return False
     family = OPERATORS[operator.name].family if operator.name in OPERATORS else Family.NONE
     if Family.INTEGER in family:
+        return True
+    if operator.name in _CHOICES and graph.input(operator).type is TensorType.INT16:
         return True
     return Family.BROADCAST in family and graph.input(operator).type not in _SCALED
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from kiwicha.compiler.tflite.glue_operators import (
     GLUE_OPERATORS,
-    PAIRS_OF_INTEGERS,
     PAIRS_OF_NUMBERS,
     SHORTS_TOO,
 )
@@ -48,7 +47,6 @@ BYTE_TABLE = "BYTE_TABLE"
 """A function of one number that another front end gives as its 256 results; TFLite has none."""
 
 _TWO = ("input 1", "input 2")
-_PAIR: dict[str, Any] = {"activations": _TWO, **PAIRS_OF_INTEGERS}
 _SUM: dict[str, Any] = {"activations": _TWO, **PAIRS_OF_NUMBERS}
 _WEIGHTED = Family.WEIGHTED
 _ARITHMETIC = Family.PAIR | Family.BROADCAST
@@ -154,12 +152,12 @@ OPERATORS: dict[str, OperatorKind] = {
     "LOG": OperatorKind(family=Family.UNARY, is_signed=True),
     "LOGISTIC": OperatorKind(family=Family.UNARY, **SHORTS_TOO),
     "LOG_SOFTMAX": OperatorKind(),
-    "MAXIMUM": OperatorKind(family=Family.BROADCAST, **_PAIR),
+    "MAXIMUM": OperatorKind(family=Family.BROADCAST, **_SUM),
     "MAX_POOL_2D": OperatorKind(
         family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL), **SHORTS_TOO
     ),
     "MEAN": OperatorKind(**_REDUCTION, **SHORTS_TOO),
-    "MINIMUM": OperatorKind(family=Family.BROADCAST, **_PAIR),
+    "MINIMUM": OperatorKind(family=Family.BROADCAST, **_SUM),
     "MIRROR_PAD": OperatorKind(
         family=Family.MOVE,
         options=OptionsTable("MirrorPadOptions", {"mode": "Mode"}),

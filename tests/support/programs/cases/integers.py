@@ -16,16 +16,19 @@ _OPERATIONS = [item for item in IntegerOperation if not item.divides]
 
 
 def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, number: int) -> None:
-    """Add a step of int32, in every third case of bytes with tables, and one of divisions."""
+    """Add a step of int32; in some cases of bytes with tables, of int16, or of divisions."""
     shape = image_shape(kernel, rng)
     strides = shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3], 1
     padded = padded_shape(strides, strides[0])
     is_looked_up = number % 3 == 2
-    element_bytes = 1 if is_looked_up else 4
+    is_short = number % 6 == 3
+    element_bytes = 1 if is_looked_up else 2 if is_short else 4
     stored = (*shape, element_bytes)
     operation = _OPERATIONS[int(rng.integers(len(_OPERATIONS)))]
     if is_looked_up:
         operation = IntegerOperation.LESS
+    elif is_short:
+        operation = (IntegerOperation.MINIMUM, IntegerOperation.MAXIMUM)[number // 6 % 2]
     elif number % 5 == 1:
         operation = IntegerOperation.FLOOR_MOD
     second = int8s(rng, stored)
@@ -44,6 +47,6 @@ def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, numbe
             padded,
             padded,
             operation,
-            DType.INT8 if is_looked_up else DType.INT32,
+            DType.INT8 if is_looked_up else DType.INT16 if is_short else DType.INT32,
         ),
     )

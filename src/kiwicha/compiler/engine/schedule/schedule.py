@@ -142,8 +142,9 @@ def _in_stripes(region: Region, config: Config) -> Plan:
         require_jobs(cascades)
         ordered = OrderedEvents(region, choice)
         buffers, events = ordered.buffers, ordered.events
-        offsets = place(ordered.early_buffers, capacity=capacity)
-        if top_of(buffers, offsets) > capacity:
+        early = ordered.early_buffers
+        offsets = place(early, capacity=capacity)
+        if early != buffers and top_of(buffers, offsets) > capacity:
             offsets = place(buffers, capacity=capacity)
         if top_of(buffers, offsets) <= capacity:
             passed = (t for striping in choice.stripings for t in striping.cascade.passed)
