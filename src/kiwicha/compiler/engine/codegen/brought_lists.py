@@ -49,8 +49,6 @@ def _bringing(whole: EngineList, other: EngineList, config: Config) -> EngineLis
     assert tensor in whole.region.written
     assert not whole.brought
     size = other.stored_bytes
-    if other.ends:
-        raise RefusedError(other.region.first_layer, "needs more jobs than one list can hold")
     if size > config.scratchpad_bytes:
         why = f"has a list of {size:,} bytes; the scratchpad holds {config.scratchpad_bytes:,}"
         raise RefusedError(other.region.first_layer, why)
