@@ -32,21 +32,21 @@ def compose_moves(network: Network, operations: Mapping[int, Operation]) -> dict
     operations : mapping of int to Operation
         What the engine computes, by position.
     """
-    composed = dict(operations)
+    left = dict(operations)
     for position in sorted(operations):
-        operation = composed[position]
+        operation = left[position]
         if not isinstance(operation.steps[-1], ComputedProductOperation):
             continue
         move = operation.steps[0]
         (source,) = (tensor for tensor in move.inputs if tensor not in move.constants)
-        producer = next((item for item in composed.values() if item.output == source), None)
+        producer = next((item for item in left.values() if item.output == source), None)
         if not isinstance(producer, MoveOperation) or network.readers(source) != 1:
             continue
         found = _composed(operation, producer)
         if found is not None:
-            composed[position] = found
-            del composed[producer.position]
-    return composed
+            left[position] = found
+            del left[producer.position]
+    return left
 
 
 # Regions of the same operations are scheduled once.
