@@ -108,13 +108,14 @@ def _event_spans(engine_list: EngineList, engine: ListTimestamps) -> list[Span]:
         False: [job.wait_transfers for job in engine_list.jobs],
         True: [planned.transfer.wait_jobs for planned in engine_list.transfers],
     }
+    names = {False: range(len(engine_list.jobs)), True: engine_list.event_transfers}
     ends = {False: engine.job_ends, True: engine.transfer_ends}
     others = {False: engine.transfer_ends, True: engine.job_ends}
     numbers = dict.fromkeys(waits, 0)
     spans = []
     for event in engine_list.plan.events:
         kind = isinstance(event, Transfer)
-        number = numbers[kind]
+        number = names[kind][numbers[kind]]
         numbers[kind] += 1
         wanted = waits[kind][number]
         start = max(

@@ -27,6 +27,7 @@ from kiwicha.compiler.engine.select.elements.table_composition import compose_ta
 from kiwicha.compiler.engine.select.moves.gaps import close_gaps
 from kiwicha.compiler.engine.select.moves.shapes import shape_moves
 from kiwicha.compiler.engine.select.partition import padding_troubles, partition
+from kiwicha.compiler.engine.select.products.composition import compose_moves
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.engine.select.small_lists import small_list_troubles
 from kiwicha.compiler.lower.lower import COPIED_BYTES, lower
@@ -358,6 +359,7 @@ def plan_engine(network: Network, config: Config, *, has_tables: bool = True) ->
     lists: tuple[EngineList, ...] = ()
     while True:
         operations = compose_tables(network, selection.operations)
+        operations = compose_moves(network, operations)
         operations = shape_moves(close_gaps(operations, selection.closed))
         regions = partition(network, operations, selection.cuts)
         troubles = padding_troubles(regions)

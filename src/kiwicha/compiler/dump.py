@@ -175,7 +175,7 @@ def _plans(compilation: Compilation) -> Lines:
 def _lists(lists: Sequence[EngineList]) -> Lines:
     yield f"{len(lists)} lists of the engine"
     for number, found in enumerate(lists):
-        jobs, transfers = iter(found.jobs), iter(found.transfers)
+        jobs, transfers = iter(found.jobs), map(found.transfers.__getitem__, found.event_transfers)
         yield (
             f"list {number:3} {len(found.jobs)} jobs, {len(found.transfers)} transfers, "
             f"{len(found.streams)} bytes of weight streams"
@@ -187,6 +187,9 @@ def _lists(lists: Sequence[EngineList]) -> Lines:
                 yield f"    transfer of {what}: {_numbers(planned.transfer)}"
             else:
                 yield f"    job of layer {event.operation.position}: {_numbers(next(jobs))}"
+        for item in found.brought:
+            size, first = item.whole.stored_bytes, item.transfers.start
+            yield f"    transfers {first} and {first + 1} bring the next list, {size} bytes"
 
 
 def _kernels(compilation: Compilation) -> Lines:

@@ -1,5 +1,6 @@
 """What lowering gives: one `Layer` per operator, all numbers computed."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -117,6 +118,18 @@ class Network:
             for position, layer in enumerate(self.layers)
             if any(call.tensors["output"] in afters for call in layer.calls)
         )
+
+    def readers(self, tensor: int) -> int:
+        """Return how often a tensor is read: as an output, and where it shares memory, as well."""
+        return self._readers[tensor]
+
+    @cached_property
+    def _readers(self) -> Counter[int]:
+        used = Counter([*self.outputs, *self.shared])
+        for layer in self.layers:
+            for call in layer.calls:
+                used.update(t for name, t in call.tensors.items() if name != "output")
+        return used
 
     def verify(self) -> None:
         """Assert that every layer is complete and reads only what is written before it."""

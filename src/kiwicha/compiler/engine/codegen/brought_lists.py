@@ -47,9 +47,8 @@ def _bringing(whole: EngineList, other: EngineList, config: Config) -> EngineLis
     tensor = other.region.list_tensor
     assert tensor is not None
     assert tensor in whole.region.written
+    assert not whole.brought
     size = other.stored_bytes
-    if other.ends:
-        raise RefusedError(other.region.first_layer, "needs more jobs than one list can hold")
     if size > config.scratchpad_bytes:
         why = f"has a list of {size:,} bytes; the scratchpad holds {config.scratchpad_bytes:,}"
         raise RefusedError(other.region.first_layer, why)
@@ -74,7 +73,9 @@ def _bringing(whole: EngineList, other: EngineList, config: Config) -> EngineLis
         again=tuple(_waiting(job, first) for job in whole.again),
         transfers=tuple(transfers),
         constants=whole.constants + bytes(size),
-        brought=(*whole.brought, BroughtList(other, len(whole.constants), place + size)),
+        brought=(
+            BroughtList(other, len(whole.constants), place + size, range(first, first + _PASS)),
+        ),
     )
     if found.computed_bytes:
         # Its own streams are behind its constants.

@@ -70,7 +70,7 @@ def generate(plan: Plan, config: Config) -> EngineList:
     Raises
     ------
     RefusedError
-        If a job takes too long; names its layer.
+        If a job takes too long, or there are too many for a list in the arena; names the layer.
     """
     macs = config.engine_macs
     first_layer = plan.region.first_layer
@@ -133,6 +133,8 @@ def generate(plan: Plan, config: Config) -> EngineList:
         else 0,
     )
     found = dataclasses.replace(found, ends=list_ends(found, config))
+    if computed and found.ends:
+        raise RefusedError(plan.region.first_layer, "has more jobs than one list can hold")
     found.verify()
     return found
 

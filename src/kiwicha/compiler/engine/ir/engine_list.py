@@ -112,6 +112,16 @@ class EngineList:
         return [planned.transfer for planned in self.transfers]
 
     @property
+    def event_transfers(self) -> list[int]:
+        """Numbers of the transfers that are events of the plan: others bring tables, or lists."""
+        others = {number for item in self.brought for number in item.transfers}
+        return [
+            number
+            for number, item in enumerate(self.transfers)
+            if number not in others and item.transfer.flags != TransferFlag.TABLE
+        ]
+
+    @property
     def arena_tensors(self) -> list[int]:
         """Tensors that lie in the arena while it runs."""
         return sorted({item.tensor for item in self.transfers if item.tensor is not None})
@@ -200,11 +210,14 @@ class BroughtList:
         Where it is among the constants of the other one.
     scratchpad_end : int
         Where its way through the scratchpad ends.
+    transfers : range
+        Numbers of the transfers that bring it.
     """
 
     whole: EngineList
     start: int
     scratchpad_end: int
+    transfers: range
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,11 +62,7 @@ def _only_for(
     network: Network, operations: Mapping[int, Operation], tensor: int
 ) -> Operation | None:
     """Return the operation that writes a tensor with a single reader."""
-    used = [*network.outputs, *network.shared]
-    for layer in network.layers:
-        for call in layer.calls:
-            used += [t for name, t in call.tensors.items() if name != "output"]
-    if used.count(tensor) != 1:
+    if network.readers(tensor) != 1:
         return None
     return next((item for item in operations.values() if item.output == tensor), None)
 

@@ -105,8 +105,8 @@ class _Product:
     def sums(self) -> SumRange:
         """The least and the largest sum for each row of a computed matrix."""
         p = self.params
-        ends = [np.array([-128, 127]) + offset for offset in (p.input_offset, p.other_offset)]
-        products = p.depth * np.outer(*ends)
+        ends = np.array([-128, 127])
+        products = p.depth * np.outer(ends + p.input_offset, ends + p.other_offset)
         bias = self.parameters.bias.astype(np.int64)
         return bias + min(products.min(), 0), bias + max(products.max(), 0)
 

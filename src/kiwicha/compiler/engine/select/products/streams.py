@@ -79,7 +79,7 @@ def stream_move(
         step = steps.get(source, matrices.rows * matrices.depth)
         each = Loop(matrices.count, step, groups * size)
         ordered, piece_bytes = in_order([each, *loops], piece)
-        return StridedCopy(source, *starts, ordered, piece_bytes, fill)
+        return StridedCopy(source, starts[0], starts[1], ordered, piece_bytes, fill)
 
     across = Loop(groups, head, size)
     copies = [copy(constant, (0, 0), [across], head)]
