@@ -161,7 +161,7 @@ def _firmware(program: Program, header: str) -> Image:
 
 def _fingerprint(program: Program, header: str) -> dict[str, str]:
     return {
-        **run_fingerprint(program),
+        **run_fingerprint(program, peripherals=[Peripheral.CAMERA]),
         "firmware": cache.digest([_firmware(program, header).raw]),
     }
 

@@ -6,6 +6,7 @@ terminal shows is the result.
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 import time
@@ -30,7 +31,8 @@ __all__ = ["application", "fingerprint", "main", "shown_lines", "transcript"]
 _SOURCE = Path(__file__).parents[1] / "tests" / "library" / "application.cpp"
 _LAST = b"unknown\n"
 """What the application prints last."""
-_PROGRESS = ("%", "KB/s", "Calibrat", "--============")
+_PROGRESS = ("%", "KB/s", "calibration", "--============")
+_ACKNOWLEDGED = re.compile(r"^KK+")
 
 
 def _models() -> dict[str, bytes]:
@@ -63,8 +65,11 @@ def application(simulator: Simulator, config: str, folder: Path) -> bytes:
 
 
 def shown_lines(text: str) -> list[str]:
-    """Return the lines of a terminal's text, without progress, which is another in each run."""
-    lines = (line.rstrip() for line in text.replace("\r", "\n").splitlines())
+    """Return the lines of a terminal's text, without what is another in each run.
+
+    That is progress, and the letters by which the loader has acknowledged frames.
+    """
+    lines = (_ACKNOWLEDGED.sub("", line.rstrip()) for line in text.replace("\r", "\n").splitlines())
     return [line for line in lines if line and not any(word in line for word in _PROGRESS)]
 
 
@@ -90,7 +95,7 @@ def transcript(config: str) -> dict[str, Any]:
             text = said_by_terminal(image, line, port, address=cfu.IMAGE_ADDRESS, last=_LAST)
     return {
         "config": config,
-        "lines": [line.replace(str(folder), "") for line in shown_lines(text)],
+        "lines": [line.replace(f"{folder}/", "") for line in shown_lines(text)],
         "inputs": fingerprint(config),
         "seconds": round(time.monotonic() - begin),
     }

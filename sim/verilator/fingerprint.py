@@ -1,6 +1,9 @@
 """Hashes of what the cycles of a simulated run depend on."""
 
+from collections.abc import Collection
+
 from kiwicha import cache
+from kiwicha.contract.peripherals import Peripheral
 from kiwicha.firmware.build import build_firmware
 from kiwicha.program.image import Program
 from kiwicha.sim.soc import probes
@@ -12,13 +15,17 @@ __all__ = ["run_fingerprint"]
 _SYSTEM = ("soc.v", "cpu.v")
 
 
-def run_fingerprint(program: Program) -> dict[str, str]:
+def run_fingerprint(
+    program: Program, *, peripherals: Collection[Peripheral] = ()
+) -> dict[str, str]:
     """Return hashes of what decides the cycles of a Program on the simulated system.
 
     Parameters
     ----------
     program : Program
         What runs.
+    peripherals : collection of Peripheral
+        What the system has besides.
 
     Returns
     -------
@@ -33,7 +40,7 @@ def run_fingerprint(program: Program) -> dict[str, str]:
         If a generator or the compiler of the firmware fails.
     """
     hardware = hardware_config(program.config)
-    folder = elaborated(program.config)
+    folder = elaborated(program.config, peripherals=peripherals)
     # What only watches the hardware is no part of it, and names its signals.
     watching = probes.verilog_lines(has_engine=hardware.engine_macs > 0)
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in _SYSTEM}

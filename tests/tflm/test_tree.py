@@ -1,6 +1,7 @@
 """Models in an application of TensorFlow Lite Micro; needs TFLM, a tree that is built."""
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,10 +9,11 @@ import pytest
 
 from kiwicha.contract.configs import find_config
 from kiwicha.tflm import divide
+from tests.support import library_builds
 from tests.support.models import random_networks
 from tests.tflm.models import mixed
 from tools.tflm.__main__ import compare
-from tools.tflm.application import Tree, build_plain
+from tools.tflm.application import Tree, build_plain, build_with_operator
 
 TREE = os.environ.get("TFLM")
 pytestmark = pytest.mark.skipif(
@@ -51,3 +53,17 @@ def test_made_models(tree: Tree, plain: Path, model: bytes, tmp_path: Path) -> N
     path.write_bytes(model)
     assert len(divide(model, find_config("baseline")).partitions) in {1, 2}
     check(tree, plain, path, tmp_path / "library")
+
+
+def test_the_example_is_built_and_runs(tree: Tree, tmp_path: Path) -> None:
+    partitioned = divide(mixed(), find_config("baseline"))
+    assert partitioned.left
+    build_with_operator(tree, tmp_path, "mixed", partitioned)
+    words = [f"TFLM={tree.folder}", f"TFLM_FLAGS={' '.join(tree.flags)}"]
+    words += [f"TFLM_LIBRARY={tree.library}", "CFLAGS=-O2 -Werror"]
+    done = library_builds.run_make(tmp_path, "example", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = subprocess.run(
+        [tmp_path / "build" / "example" / "main"], capture_output=True, text=True, check=True
+    )
+    assert "sum of " in said.stdout + said.stderr

@@ -15,7 +15,7 @@ def fresh(paths: Iterable[str]) -> str:
 
 
 def test_progress_is_not_shown() -> None:
-    text = "one\r\n[LITEX-TERM] Uploading: 10%\rUpload complete (9.8KB/s).\r\n\r\ntwo\r\n"
+    text = "one\r\n[LITEX-TERM] Uploading: 10%\rUpload complete (9.8KB/s).\r\n\r\nKKKtwo\r\n"
     assert shown_lines(text) == ["one", "two"]
 
 

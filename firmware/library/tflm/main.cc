@@ -1,8 +1,9 @@
-/* An application of TensorFlow Lite Micro: runs the model on inputs that mean nothing, and prints what
- * comes out. But for one line it is what it is without Kiwicha. */
+/* An application of TensorFlow Lite Micro: runs the model on inputs that mean nothing, and prints
+ * what comes out. But for one line it is what it is without Kiwicha. */
 #include <cstddef>
 #include <cstdint>
 
+#include "kiwicha_isa.h"
 #include "model/sample.h"
 #include "runtime/platform.h"
 #include "tensorflow/lite/micro/micro_interpreter.h"
