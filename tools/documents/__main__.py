@@ -2,7 +2,7 @@
 
 ======================  ===========================================================================
 ``README.md``           Between two markers: a table of cycles and one of resources
-``docs/results.md``     Every run, what weights take, and what sweeps compared
+``docs/results.md``     Every run, what weights take, MLPerf Tiny, sweeps and times
 ``docs/vela.md``        The runs that ``kiwicha bench --compare vela`` measured
 ``docs/boards.md``      A section for each file of ``docs/results/boards``
 ``docs/bring-up.md``    Between two markers: a row for each file of ``docs/results/bringup``
@@ -32,6 +32,7 @@ from kiwicha.html_report.schema import json_schema
 from tools.documents.board_pages import boards_page, bring_up_table
 from tools.documents.demo_runs import demo_runs
 from tools.documents.freshness import freshness
+from tools.documents.mlperf_section import mlperf_section
 from tools.documents.onnx_section import onnx_section
 from tools.documents.performance_tables import performance_tables
 from tools.documents.result_tables import (
@@ -43,6 +44,7 @@ from tools.documents.result_tables import (
 )
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
+from tools.documents.times_section import times_section
 from tools.documents.timing_tables import timing_tables
 from tools.results import present
 from tools.results.catalogue import catalogue
@@ -124,7 +126,10 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     units = (project / _DEPTHWISE).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
-        _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
+        _RESULTS_PAGE: results_page(runs, weights, line)
+        + mlperf_section(measured("mlperf"), line)
+        + sweep_section(measured("sweep"), line)
+        + times_section(measured("times"), line),
         _DEPTHWISE: replaced(units, unit_table(runs, line)),
         _SCHEMA: _text(json_schema()),
         _SUPPORTED: supported_page() + onnx_section(measured("onnx"), line),

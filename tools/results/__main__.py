@@ -12,7 +12,7 @@ from rich.table import Table
 from kiwicha import cli
 from kiwicha.commands import console
 from kiwicha.errors import KiwichaError, UsageError
-from tools import onnx_draws, reference_sweep
+from tools import onnx_draws, reference_sweep, times
 from tools.documents.__main__ import update
 from tools.results import present
 from tools.results.bars import missed
@@ -26,6 +26,7 @@ _RUNNERS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "kiwicha": cli.main,
     "python -m tools.onnx_draws": onnx_draws.main,
     "python -m tools.reference_sweep": reference_sweep.main,
+    "python -m tools.times": times.main,
 }
 
 app = typer.Typer(add_completion=False)

@@ -22,7 +22,7 @@ from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.program.image import Program
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 from kiwicha.zoo import models as zoo
-from tools import onnx_draws, reference_sweep
+from tools import onnx_draws, reference_sweep, times
 from tools.results.result import Fingerprint, Kind
 
 __all__ = [
@@ -34,8 +34,10 @@ __all__ = [
     "board_command",
     "bring_up_command",
     "compile_command",
+    "mlperf_command",
     "onnx_command",
     "sweep_command",
+    "times_command",
     "timing_command",
 ]
 
@@ -106,6 +108,19 @@ def sweep_command(path: str, _: Mapping[str, Any]) -> str:
 def onnx_command(path: str, _: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``onnx``."""
     return f"python -m tools.onnx_draws --json {path}"
+
+
+def mlperf_command(path: str, outcome: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``mlperf``."""
+    results = outcome["results"]
+    names = " ".join(dict.fromkeys(one["benchmark"] for one in results))
+    configs = ",".join(dict.fromkeys(one["config"] for one in results))
+    return f"kiwicha mlperf run {names} --config {configs} --json {path}"
+
+
+def times_command(path: str, _: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``times``."""
+    return f"python -m tools.times --json {path}"
 
 
 def _run_name(run: Mapping[str, Any]) -> str:
@@ -181,8 +196,20 @@ def _sweep_present(_: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: reference_sweep.fingerprint()}
 
 
+def _mlperf_recorded(outcome: Mapping[str, Any]) -> Fingerprint:
+    return {_run_name(one): one["inputs"] for one in outcome["results"]}
+
+
+def _mlperf_present(outcome: Mapping[str, Any]) -> Fingerprint:
+    return {_run_name(one): run_fingerprint(_compiled(one)) for one in outcome["results"]}
+
+
 def _onnx_present(outcome: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: {**onnx_draws.fingerprint(), **_pinned(outcome["versions"])}}
+
+
+def _times_present(_: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: times.fingerprint()}
 
 
 def _pinned(packages: Iterable[str]) -> dict[str, str]:
@@ -208,7 +235,9 @@ KINDS = (
         lambda report: report["build"]["build_seconds"],
     ),
     Kind("timing", timing_command, _recorded, _timing_present, lambda one: one["seconds"]),
+    Kind("mlperf", mlperf_command, _mlperf_recorded, _mlperf_present, lambda one: one["seconds"]),
     Kind("onnx", onnx_command, _recorded, _onnx_present, lambda outcome: outcome["seconds"]),
     Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),
+    Kind("times", times_command, _recorded, _times_present, lambda outcome: outcome["seconds"]),
     Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
 )

@@ -9,7 +9,7 @@ import pytest
 
 from kiwicha import cli
 from tests.support.requirements import REPOSITORY
-from tools import onnx_draws, reference_sweep
+from tools import onnx_draws, reference_sweep, times
 from tools.results import kinds
 from tools.results.catalogue import catalogue
 from tools.results.kinds import (
@@ -19,8 +19,10 @@ from tools.results.kinds import (
     board_command,
     bring_up_command,
     compile_command,
+    mlperf_command,
     onnx_command,
     sweep_command,
+    times_command,
     timing_command,
 )
 from tools.results.result import Kind, Result
@@ -75,7 +77,12 @@ def test_commands_of_the_other_kinds() -> None:
     assert compile_command("a", {**run, "optimize": "size"}) == (
         "kiwicha compile kws --config 64 --optimize size --json a"
     )
+    results = [{"benchmark": "kws", "config": "64"}, {"benchmark": "kws", "config": "128"}]
+    assert mlperf_command("a", {"results": results}) == (
+        "kiwicha mlperf run kws --config 64,128 --json a"
+    )
     assert onnx_command("a", {}) == "python -m tools.onnx_draws --json a"
+    assert times_command("a", {}) == "python -m tools.times --json a"
     assert sweep_command("a", {}) == "python -m tools.reference_sweep --json a"
 
 
@@ -85,11 +92,12 @@ def test_the_command_of_each_committed_file_exists(
 ) -> None:
     program, *words = result.command.split()
     if program != "kiwicha":
-        tools = {onnx_draws.__name__, reference_sweep.__name__}
+        tools = {onnx_draws.__name__, reference_sweep.__name__, times.__name__}
         assert [program, words[0]] == ["python", "-m"]
         assert words[1] in tools
         return
-    assert cli.main([words[0], "--help"]) == 0
+    group = words[: 2 if words[0] == "mlperf" else 1]
+    assert cli.main([*group, "--help"]) == 0
     known = capsys.readouterr().out
     assert all(word in known for word in words if word.startswith("--"))
 
