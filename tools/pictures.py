@@ -28,7 +28,7 @@ from kiwicha.doctor import install_command
 from kiwicha.errors import ToolError
 from kiwicha.interpreter.interpreter import Interpreter
 
-__all__ = ["FOLDER", "PICTURES", "Shot", "main", "shot"]
+__all__ = ["FOLDER", "PICTURES", "Shot", "browser", "main", "shot"]
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 _DRAWN = "body[data-drawn]"
@@ -57,8 +57,14 @@ class Shot:
 
 
 @contextmanager
-def _browser() -> Iterator[Any]:
-    """Start Chromium without a window."""
+def browser() -> Iterator[Any]:
+    """Start Chromium without a window.
+
+    Raises
+    ------
+    ToolError
+        If it is not installed.
+    """
     path = tools.chromium()
     if path is None:
         raise ToolError(f"Chromium must be installed: {install_command('chromium')}")
@@ -78,9 +84,9 @@ def shot(page: Path, how: Shot) -> bytes:
     how : Shot
         Its window.
     """
-    with _browser() as browser:
+    with browser() as started:
         window = {"width": how.width, "height": how.height}
-        tab = browser.new_context(viewport=window).new_page()
+        tab = started.new_context(viewport=window).new_page()
         tab.goto(page.resolve().as_uri())
         tab.wait_for_selector(how.waits_for, timeout=60_000)
         return bytes(tab.screenshot(full_page=how.is_whole))

@@ -35,6 +35,7 @@ def test_latencies_stand_beside_published_ones(
     found = json.loads((tmp_path / "a.json").read_text())["results"]
     for one in found:
         assert one["milliseconds"] == one["cycles"] / 1e5
+        assert {"hardware", "program"} <= one["inputs"].keys()
     (row,) = (line for line in out.splitlines() if "kiwicha 64" in line)
     assert f" {found[0]['milliseconds']:.3f} " in row
     assert "│ v1.1 fpgaconvnet zedboard " in out

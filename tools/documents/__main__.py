@@ -2,7 +2,7 @@
 
 ======================  ===========================================================================
 ``README.md``           Between two markers: a table of cycles and one of resources
-``docs/results.md``     Every run, what weights take, inferences in a row, and sweeps
+``docs/results.md``     Every run, what weights take, MLPerf Tiny, inferences in a row, sweeps, times
 ``docs/vela.md``        The runs that ``kiwicha bench --compare vela`` measured
 ``docs/boards.md``      A section for each file of ``docs/results/boards``
 ``docs/bring-up.md``    Between two markers: a row for each file of ``docs/results/bringup``
@@ -39,6 +39,7 @@ from tools.documents.board_pages import boards_page, bring_up_table
 from tools.documents.camera_table import camera_table
 from tools.documents.demo_runs import demo_runs
 from tools.documents.freshness import freshness
+from tools.documents.mlperf_section import mlperf_section
 from tools.documents.onnx_section import onnx_section
 from tools.documents.performance_tables import performance_tables
 from tools.documents.result_tables import (
@@ -52,6 +53,7 @@ from tools.documents.result_tables import (
 from tools.documents.soak_section import soak_section
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
+from tools.documents.times_section import times_section
 from tools.documents.timing_tables import timing_tables
 from tools.documents.transcript_section import transcript_section
 from tools.documents.verification_page import verification_page
@@ -145,8 +147,10 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line)
+        + mlperf_section(measured("mlperf"), line)
         + soak_section(measured("soak"), line)
-        + sweep_section(measured("sweep"), line),
+        + sweep_section(measured("sweep"), line)
+        + times_section(measured("times"), line),
         _DEPTHWISE: replaced(units, unit_table(runs, line)),
         _ENGINE: replaced(engine, blocks_table(runs, line)),
         _SCHEMA: _text(json_schema()),

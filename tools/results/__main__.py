@@ -12,7 +12,7 @@ from rich.table import Table
 from kiwicha import cli
 from kiwicha.commands import console
 from kiwicha.errors import KiwichaError, UsageError
-from tools import camera, onnx_draws, reference_sweep, soak, transcript
+from tools import camera, onnx_draws, reference_sweep, soak, times, transcript
 from tools.beside import __main__ as beside
 from tools.documents.__main__ import update
 from tools.results import present
@@ -31,6 +31,7 @@ _RUNNERS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "python -m tools.beside": beside.main,
     "python -m tools.camera": camera.main,
     "python -m tools.transcript": transcript.main,
+    "python -m tools.times": times.main,
 }
 
 app = typer.Typer(add_completion=False)

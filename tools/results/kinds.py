@@ -22,7 +22,7 @@ from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.program.image import Program
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 from kiwicha.zoo import models as zoo
-from tools import camera, onnx_draws, reference_sweep, transcript
+from tools import camera, onnx_draws, reference_sweep, times, transcript
 from tools.beside import report as beside
 from tools.results.result import Fingerprint, Kind
 
@@ -37,9 +37,11 @@ __all__ = [
     "bring_up_command",
     "camera_command",
     "compile_command",
+    "mlperf_command",
     "onnx_command",
     "soak_command",
     "sweep_command",
+    "times_command",
     "timing_command",
     "transcript_command",
 ]
@@ -136,6 +138,19 @@ def transcript_command(path: str, said: Mapping[str, Any]) -> str:
     return f"python -m tools.transcript --config {said['config']} --json {path}"
 
 
+def mlperf_command(path: str, outcome: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``mlperf``."""
+    results = outcome["results"]
+    names = " ".join(dict.fromkeys(one["benchmark"] for one in results))
+    configs = ",".join(dict.fromkeys(one["config"] for one in results))
+    return f"kiwicha mlperf run {names} --config {configs} --json {path}"
+
+
+def times_command(path: str, _: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``times``."""
+    return f"python -m tools.times --json {path}"
+
+
 def _run_name(run: Mapping[str, Any]) -> str:
     return f"{run['model']} {run['config']}"
 
@@ -217,6 +232,14 @@ def _beside_present(report: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: beside.fingerprint(report)}
 
 
+def _mlperf_recorded(outcome: Mapping[str, Any]) -> Fingerprint:
+    return {_run_name(one): one["inputs"] for one in outcome["results"]}
+
+
+def _mlperf_present(outcome: Mapping[str, Any]) -> Fingerprint:
+    return {_run_name(one): run_fingerprint(_compiled(one)) for one in outcome["results"]}
+
+
 def _onnx_present(outcome: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: {**onnx_draws.fingerprint(), **_pinned(outcome["versions"])}}
 
@@ -227,6 +250,10 @@ def _camera_present(report: Mapping[str, Any]) -> Fingerprint:
 
 def _transcript_present(said: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: transcript.fingerprint(said["config"])}
+
+
+def _times_present(_: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: times.fingerprint()}
 
 
 def _pinned(packages: Iterable[str]) -> dict[str, str]:
@@ -254,6 +281,7 @@ KINDS = (
     Kind("timing", timing_command, _recorded, _timing_present, lambda one: one["seconds"]),
     Kind("soak", soak_command, _recorded, _soak_present, lambda outcome: outcome["seconds"]),
     Kind("beside", beside_command, _recorded, _beside_present, lambda report: report["seconds"]),
+    Kind("mlperf", mlperf_command, _mlperf_recorded, _mlperf_present, lambda one: one["seconds"]),
     Kind("onnx", onnx_command, _recorded, _onnx_present, lambda outcome: outcome["seconds"]),
     Kind("camera", camera_command, _recorded, _camera_present, lambda report: report["seconds"]),
     Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),
@@ -264,5 +292,6 @@ KINDS = (
         _transcript_present,
         lambda said: said["seconds"],
     ),
+    Kind("times", times_command, _recorded, _times_present, lambda outcome: outcome["seconds"]),
     Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
 )

@@ -1,5 +1,7 @@
 """``kiwicha mlperf``: the benchmarks of MLPerf Tiny."""
 
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,6 +53,7 @@ def run_benchmarks(
     from kiwicha.mlperf.benchmarks import BENCHMARKS, find_benchmark
     from kiwicha.mlperf.published import published
     from kiwicha.mlperf.quality import Quality, qualities
+    from kiwicha.sim.verilator.fingerprint import run_fingerprint
 
     console.require_writable(json, read=[data])
     chosen = [find_benchmark(name) for name in names] if names else list(BENCHMARKS)
@@ -62,14 +65,19 @@ def run_benchmarks(
         for name in configs
     ]
     found: dict[tuple[str, str], Outcome] = {}
+    inputs: dict[tuple[str, str], Mapping[str, str]] = {}
+    began = time.monotonic()
     scores: dict[str, Quality] = {}
     with console.display() as show:
         if data is not None:
             scores = qualities(chosen, data, show.count)
         for benchmark, workload in workloads:
-            inputs = execution.random_inputs(workload)
-            outcome = execution.run_simulated(workload, inputs, show)
-            found[benchmark.name, workload.config.name] = outcome
+            key = benchmark.name, workload.config.name
+            outcome = execution.run_simulated(workload, execution.random_inputs(workload), show)
+            found[key] = outcome
+            if json is not None:
+                show.stage(f"hashing what {benchmark.name} ran on")
+            inputs[key] = run_fingerprint(workload.program) if json is not None else {}
             show.line(
                 f"{benchmark.name}: {_milliseconds(outcome):,.3f} ms on {workload.config.name}"
             )
@@ -83,6 +91,7 @@ def run_benchmarks(
             "cycles": outcome.report.cycles,
             "milliseconds": _milliseconds(outcome),
             "bit_exact": outcome.report.bit_exact,
+            "inputs": inputs[benchmark.name, workload.config.name],
             **{one.measure: one.value for name, one in scores.items() if name == benchmark.name},
         }
         for benchmark, workload in workloads
@@ -92,7 +101,11 @@ def run_benchmarks(
         sources = [
             {"round": one.name, "division": one.division, "source": one.source} for one in others
         ]
-        console.write_json(json, {"results": results, "published": sources, "made": made()})
+        seconds = round(time.monotonic() - began)
+        console.write_json(
+            json,
+            {"results": results, "published": sources, "seconds": seconds, "made": made()},
+        )
     if json != console.STDOUT:
         out = console.stdout()
         out.print(_table(chosen, configs, results))

@@ -9,7 +9,7 @@ import pytest
 
 from kiwicha import cli
 from tests.support.requirements import REPOSITORY
-from tools import beside, camera, onnx_draws, reference_sweep, soak, transcript
+from tools import beside, camera, onnx_draws, reference_sweep, soak, times, transcript
 from tools.results import kinds
 from tools.results.catalogue import catalogue
 from tools.results.kinds import (
@@ -20,9 +20,11 @@ from tools.results.kinds import (
     board_command,
     bring_up_command,
     compile_command,
+    mlperf_command,
     onnx_command,
     soak_command,
     sweep_command,
+    times_command,
     timing_command,
 )
 from tools.results.result import Kind, Result
@@ -85,7 +87,12 @@ def test_commands_of_the_other_kinds() -> None:
         "python -m tools.beside --slow person_detect --urgent kws --config 64-preempt --count 10"
         " --json a"
     )
+    results = [{"benchmark": "kws", "config": "64"}, {"benchmark": "kws", "config": "128"}]
+    assert mlperf_command("a", {"results": results}) == (
+        "kiwicha mlperf run kws --config 64,128 --json a"
+    )
     assert onnx_command("a", {}) == "python -m tools.onnx_draws --json a"
+    assert times_command("a", {}) == "python -m tools.times --json a"
     assert sweep_command("a", {}) == "python -m tools.reference_sweep --json a"
 
 
@@ -96,10 +103,11 @@ def test_the_command_of_each_committed_file_exists(
     program, *words = result.command.split()
     if program != "kiwicha":
         assert [program, words[0]] == ["python", "-m"]
-        own = (reference_sweep, soak, beside, camera, onnx_draws, transcript)
+        own = (reference_sweep, soak, beside, camera, onnx_draws, times, transcript)
         assert words[1] in {tool.__name__ for tool in own}
         return
-    assert cli.main([words[0], "--help"]) == 0
+    group = words[: 2 if words[0] == "mlperf" else 1]
+    assert cli.main([*group, "--help"]) == 0
     known = capsys.readouterr().out
     assert all(word in known for word in words if word.startswith("--"))
 
