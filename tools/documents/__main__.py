@@ -2,7 +2,7 @@
 
 ======================  ===========================================================================
 ``README.md``           Between two markers: a table of cycles and one of resources
-``docs/results.md``     Every run, what weights take, MLPerf Tiny, inferences in a row, sweeps, times
+``docs/results.md``     Every run, what weights take, MLPerf Tiny, long runs, sweeps and times
 ``docs/vela.md``        The runs that ``kiwicha bench --compare vela`` measured
 ``docs/boards.md``      A section for each file of ``docs/results/boards``
 ``docs/bring-up.md``    Between two markers: a row for each file of ``docs/results/bringup``

@@ -135,7 +135,7 @@ def _as_run(operation: Operation, window: Window) -> Operation:
         return changed
     # What it reads has no gaps either: it would be no run of bytes.
     (source,) = changed.inputs
-    return closing_gaps(changed, source)
+    return closing_gaps(changed, source, changed.output)
 
 
 def _in_rows(operation: Operation, rows: int, columns: int) -> Operation:
@@ -144,7 +144,7 @@ def _in_rows(operation: Operation, rows: int, columns: int) -> Operation:
     window = Window.of_pixels(rows, columns, channels)
     if isinstance(operation, MoveOperation):
         (source,) = operation.inputs
-        return closing_gaps(dataclasses.replace(operation, window=window), source)
+        return closing_gaps(dataclasses.replace(operation, window=window), source, operation.output)
     if not isinstance(operation, DividedOperation):
         return dataclasses.replace(operation, window=window)
     # Pieces of one operation stay pieces of one operation.
