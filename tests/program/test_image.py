@@ -256,7 +256,7 @@ ALL_NAMES = b"RESHAPE\0SOFTMAX\0x\0y\0"
         (header(constants_bytes=16), "Copy must have|Softmax must have"),
         (header(constants_offset=len(RAW), constants_bytes=0), "layer and parameters of a step"),
         (header(arena_bytes=21), "Copy.output must lie inside the 21 bytes of the arena"),
-        (step(kernel=99), "99 is not a valid Kernel"),
+        (step(kernel=999), "999 is not a valid Kernel"),
         (step(layer=2), "layer and parameters of a step must exist"),
         (step(params_bytes=12), "Copy must have 96 bytes"),
         (step(params_offset=2**32 - 4), "Copy must have 96 bytes"),

@@ -25,7 +25,7 @@ MADE = {
 }
 # Capitals stand for names to be chosen; `build` and a library's folders are output.
 PLACEHOLDER = r"(?<![A-Za-z])(?:NAME|BOARD|CONFIG|FUNCTION)(?![A-Za-z])|^build/"
-OUTPUT_FOLDERS = {"custom/", "runtime/", "kernels/", "model/"}
+OUTPUT_FOLDERS = {"custom/", "runtime/", "kernels/", "model/", "system/generated/"}
 FENCED = r"^ *```.*?^ *```"
 by_name = pytest.mark.parametrize(
     "page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix()

@@ -117,8 +117,7 @@ def _with_other_weights(rng: np.random.Generator, layer: Layer, count: int) -> l
     layers[0].parameters[0] = parameters[0]
     if layer.is_packed:
         for part in layers[1:]:
-            zero_points = part.input_zero_point * part.weights.sum(axis=axes)
-            layers[0].parameters[0] -= zero_points
+            layers[0].parameters[0] -= part.products_of_zero
     layers[-1] = dataclasses.replace(layers[-1], parameters=parameters, is_wide=is_wide)
     return layers
 
@@ -133,7 +132,7 @@ def _add(
         sums = sums + layer.parameters[0]
     if layer.is_packed and number:
         # What the zero point adds is in the sums of packed products, and in the first bias.
-        sums = sums + layer.input_zero_point * layer.weights.sum(axis=(1, 2, 3))
+        sums = sums + layer.products_of_zero
     kept.append(sums)
     if target is not None:
         total = np.sum(kept, axis=0)

@@ -71,6 +71,12 @@ class Layer:
     output_gap: int = 0
 
     @property
+    def products_of_zero(self) -> Ints:
+        """What an input of nothing but the zero point adds to the sums of packed products."""
+        weights = self.weights - self.weight_zero_point
+        return self.input_zero_point * weights.sum(axis=(1, 2, 3))
+
+    @property
     def outputs(self) -> int:
         """Chain pairs of the array."""
         return outputs_of(self.macs)
@@ -237,8 +243,9 @@ def fills(layer: Layer) -> list[Fill]:
     # Of channels that are not there these may be any.
     parameters[1:, layer.channels :] = layer.parameters[1:, -1:]
     if layer.is_packed:
-        folded = layer.input_zero_point * layer.weights.sum(axis=(1, 2, 3))
-        parameters[0, : layer.channels] = numerics.wrap_int32(layer.parameters[0] - folded)
+        parameters[0, : layer.channels] = numerics.wrap_int32(
+            layer.parameters[0] - layer.products_of_zero
+        )
     for first in range(0, padded, layer.group_channels):
         channels = slice(first, first + layer.group_channels)
         words = (_depthwise_words if layer.is_depthwise else _conv_words)(layer, channels)

@@ -44,7 +44,7 @@ def test_a_build_tells_before_it_begins(
 ) -> None:
     config = find_config("64")
     system = simulator.elaborated(config)
-    monkeypatch.setattr(simulator, "elaborated", lambda *_: system)
+    monkeypatch.setattr(simulator, "elaborated", lambda *_, **__: system)
     monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path))
     monkeypatch.setattr("kiwicha.tools.cores", lambda: 2)
 

@@ -15,6 +15,7 @@ PAGES = [
         "README.md",
         "docs/results.md",
         "docs/depthwise.md",
+        "docs/engine.md",
         "docs/runs.schema.json",
         "docs/supported.md",
         "docs/vela.md",
@@ -37,7 +38,7 @@ def project(folder: Path, readme: str) -> Path:
     (folder / "README.md").write_text(readme)
     (folder / "docs" / "guides").mkdir()
     guides = ("guides/beside-the-engine.md", "guides/camera.md", "c-api.md")
-    for name in ("bring-up.md", "depthwise.md", "performance.md", "timing.md", *guides):
+    for name in ("bring-up.md", "depthwise.md", "engine.md", "performance.md", "timing.md", *guides):
         (folder / "docs" / name).write_text(f"{documents.BEGIN}\n{documents.END}\n")
     return folder
 

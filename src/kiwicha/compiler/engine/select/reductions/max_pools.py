@@ -35,7 +35,7 @@ def max_pool_forms(p: Pool, position: int, source: int, output: int) -> Decision
         Tensors that it reads and writes.
     """
     forms: list[tuple[str, Steps]] = [("", _at_once)]
-    if is_global(p):
+    if is_global(p) and p.input_height * p.input_width > 1:
         forms.append(("in passes", _of_images))
     elif p.kernel_height > 1 and p.kernel_width > 1:
         forms.append(("in two passes", _separated))
