@@ -113,8 +113,9 @@ HOLES = (
     "Line, toggle and functional coverage are not measured.",
     "Upsets of flip-flops and memories while the engine runs are not simulated.",
     (
-        "Of modules without a row above, nobody has measured what their tests see. Rows of readers and "
-        "writers were measured with their proofs alone, before they were tested together with the port."
+        "Of modules without a row above, nobody has measured what their tests see. Rows of readers "
+        "and writers were measured with their proofs alone, before there were tests of them "
+        "together with the port."
     ),
     (
         "Scores count a module's own fast tests. Benches on Verilator see more; what they see of "
