@@ -12,12 +12,13 @@ _ONNX = ("Conv", "Gemm", "MatMul", "Softmax", "MaxPool", "Reshape")
 
 def every_kernel_program() -> bytes:
     """Return a Program of ``simd`` with a step of every kernel of the firmware."""
-    return every_kernel().program().to_bytes()
+    return bytes(every_kernel().program().to_bytes())
 
 
 def small_program() -> bytes:
     """Return a Program of ``simd`` with a convolution."""
-    return compile_model(random_models.single_operator("CONV_2D", 1).model, "simd").to_bytes()
+    program = compile_model(random_models.single_operator("CONV_2D", 1).model, "simd")
+    return bytes(program.to_bytes())
 
 
 def seeds(reader: str) -> list[bytes]:

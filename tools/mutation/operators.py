@@ -94,16 +94,16 @@ def _put(tree: ast.AST, path: _Path, replacement: ast.AST | None) -> ast.AST:
         child = getattr(node, name)
         node = child if place is None else child[place]
     if index is None:
-        before = getattr(node, field)
+        before: ast.AST = getattr(node, field)
         setattr(node, field, replacement)
         return before
     children = getattr(node, field)
-    before = children[index]
+    taken: ast.AST = children[index]
     if replacement is None:
         del children[index]
     else:
         children[index] = replacement
-    return before
+    return taken
 
 
 def _short(node: ast.AST | None) -> str:

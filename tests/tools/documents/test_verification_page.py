@@ -21,16 +21,23 @@ def record(folder: Path, name: str, **counts: int) -> None:
 
 
 def test_scores_and_stages_come_from_the_records(tmp_path: Path) -> None:
-    record(tmp_path, "numerics.all", killed=10, broken=3)
+    record(tmp_path, "numerics.all", killed=50, broken=3)
+    record(tmp_path, "numerics.sample", killed=10)
     record(tmp_path, "numerics.most", killed=8, hangs=1, survived=1)
     record(tmp_path, "gateware.all", killed=10, equivalent=2)
     record(tmp_path, "gateware.few", killed=3)
     page = verification_page(tmp_path)
-    assert "| `numerics.all` | 10 | 10 | 0 | 0 | 100% |" in page
+    assert "| `numerics.all` | 50 | 50 | 0 | 0 | 100% |" in page
     assert "| `numerics.most` | 10 | 9 | 0 | 1 | 90% |" in page
     assert "| `gateware.all` | 10 | 10 | 2 | 0 | 100% |" in page
     assert "- `numerics.most`, line 1: `survived 0`" in page
-    stages = {"numerics.all": 3, "numerics.most": 2, "gateware.all": 2, "gateware.few": 1}
+    stages = {
+        "numerics.all": 3,
+        "numerics.sample": 2,
+        "numerics.most": 2,
+        "gateware.all": 2,
+        "gateware.few": 1,
+    }
     assert all(f"| `{name}` | V{stage} |" in page for name, stage in stages.items())
 
 
