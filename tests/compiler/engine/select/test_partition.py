@@ -7,7 +7,7 @@ import pytest
 
 from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.compiler.engine.schedule import cuts, residency
-from kiwicha.compiler.engine.schedule.blocks import columns, partial_sums, tilings
+from kiwicha.compiler.engine.schedule.blocks import columns, partial_sums, patchworks
 from kiwicha.contract.configs import ALL_CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.contract.moves import EngineMove
 from kiwicha.contract.program import Kernel, Where
@@ -163,7 +163,7 @@ def test_layers_that_do_not_fit_stay_with_the_cpu(monkeypatch: pytest.MonkeyPatc
 
 
 def limit_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (columns, cuts, partial_sums, residency, tilings):
+    for module in (columns, cuts, partial_sums, patchworks, residency):
         monkeypatch.setattr(module, "MAX_REGION_JOBS", 4)
 
 

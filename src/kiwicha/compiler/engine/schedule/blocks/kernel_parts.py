@@ -1,4 +1,4 @@
-"""Parts of a kernel, tiles of outputs, and what of the input a part meets for a tile."""
+"""Parts of a kernel, patches of outputs, and what of the input a part meets for a patch."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from kiwicha.compiler.engine.ir.window import Window, padded
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.contract.engine import GROUP_WORDS, INPUT_LANES, MAX_U8, MAX_U16, SumFlag
 
-__all__ = ["KernelPart", "Met", "Tile", "met", "series_of", "ways_to_divide"]
+__all__ = ["KernelPart", "Met", "Patch", "met", "series_of", "ways_to_divide"]
 
 _MOST_CHANNELS = GROUP_WORDS * INPUT_LANES
 """Of the part of a single tap."""
@@ -26,7 +26,7 @@ _SLICES = tuple(2**bits for bits in range(8, 16))
 
 
 @dataclass(frozen=True)
-class Tile:
+class Patch:
     """Outputs of which a series of jobs adds up the parts of the kernel.
 
     Parameters
@@ -65,7 +65,7 @@ class KernelPart:
 
 @dataclass(frozen=True)
 class Met:
-    """What of an image a part of the kernel meets for a tile.
+    """What of an image a part of the kernel meets for a patch.
 
     Parameters
     ----------
@@ -115,15 +115,15 @@ def _tap(row: int, column: int, channels: range) -> KernelPart:
     return KernelPart(row, range(column, column + 1), channels, chunks)
 
 
-def met(window: Window, part: KernelPart, tile: Tile) -> Met | None:
-    """Return what a part meets for a tile; None if all of that is outside the image."""
+def met(window: Window, part: KernelPart, patch: Patch) -> Met | None:
+    """Return what a part meets for a patch; None if all of that is outside the image."""
     height = window.input_rows // window.images
     first = part.row * window.dilation_rows - window.pad_top
-    rows = [row * window.stride_rows + first for row in tile.rows]
+    rows = [row * window.stride_rows + first for row in patch.rows]
     inside = [row for row in rows if 0 <= row < height]
     step, shift = window.dilation_columns, window.pad_left
-    left = tile.columns.start * window.stride_columns + part.columns.start * step - shift
-    right = (tile.columns.stop - 1) * window.stride_columns
+    left = patch.columns.start * window.stride_columns + part.columns.start * step - shift
+    right = (patch.columns.stop - 1) * window.stride_columns
     right += (part.columns.stop - 1) * step - shift + 1
     columns = range(max(left, 0), min(right, window.input_columns))
     if not inside or not columns:

@@ -2,9 +2,9 @@
 
 A window of many channels, or one that dilation makes wide, can need more of the input than the
 scratchpad holds, and nearly all of it lies between its taps. Such a convolution is a region of its
-own. Of each tile of its outputs every part of the kernel is a job, which adds to the sums that the
+own. Of each patch of its outputs every part of the kernel is a job, which adds to the sums that the
 one before it has kept. Only the bytes that a part meets are loaded, beside the job before it. Parts
-that lie outside the image for a whole tile have no job, so padding takes neither room nor time.
+that lie outside the image for a whole patch have no job, so padding takes neither room nor time.
 """
 
 from collections.abc import Iterator
@@ -28,12 +28,12 @@ from kiwicha.compiler.engine.ir.window_operations import Convolution, LongConvol
 from kiwicha.compiler.engine.schedule.blocks.kernel_parts import (
     KernelPart,
     Met,
-    Tile,
+    Patch,
     met,
     series_of,
 )
 from kiwicha.compiler.engine.schedule.blocks.moved_rows import MovedRows
-from kiwicha.compiler.engine.schedule.blocks.tilings import Tiling, tilings
+from kiwicha.compiler.engine.schedule.blocks.patchworks import Patchwork, patchworks
 from kiwicha.compiler.engine.schedule.buffers import Builder
 from kiwicha.compiler.engine.schedule.plans import plan_of_one
 from kiwicha.contract.configs import Config
@@ -41,7 +41,7 @@ from kiwicha.contract.configs import Config
 __all__ = ["partial_sums_plan"]
 
 MOST_TRIED = 16
-"""Tilings, the fastest first, of which one must find places for its buffers."""
+"""Patchworks, the fastest first, of which one must find places for its buffers."""
 
 
 def partial_sums_plan(region: Region, config: Config) -> Plan | None:
@@ -60,9 +60,9 @@ def partial_sums_plan(region: Region, config: Config) -> Plan | None:
         return None
     if not region.is_streamable(region.operations[-1].output):
         return None
-    found = sorted(tilings(whole, config), key=lambda tiling: tiling.cycles)
-    for tiling in found[:MOST_TRIED]:
-        plan = _Builder(region, tiling).plan(config.scratchpad_bytes)
+    found = sorted(patchworks(whole, config), key=lambda patchwork: patchwork.cycles)
+    for patchwork in found[:MOST_TRIED]:
+        plan = _Builder(region, patchwork).plan(config.scratchpad_bytes)
         if plan is not None:
             return plan
     return None
@@ -84,9 +84,9 @@ def _closes(region: Region, other: Operation) -> bool:
 
 @dataclass(frozen=True)
 class _Step:
-    """What is loaded for a tile, and the jobs that read it."""
+    """What is loaded for a patch, and the jobs that read it."""
 
-    tile: Tile
+    patch: Patch
     part: KernelPart
     met: Met
     operations: tuple[Convolution, ...]
@@ -94,21 +94,21 @@ class _Step:
 
 
 class _Builder:
-    """Makes the plan of a tiling.
+    """Makes the plan of a patchwork.
 
     Parameters
     ----------
     region : Region
         Of one operation.
-    tiling : Tiling
-        Its tiles.
+    patchwork : Patchwork
+        Its patches.
     """
 
-    def __init__(self, region: Region, tiling: Tiling) -> None:
-        self._region, self._tiling = region, tiling
+    def __init__(self, region: Region, patchwork: Patchwork) -> None:
+        self._region, self._patchwork = region, patchwork
         self._operation, *moves = region.operations
         self._moves = [move for move in moves if isinstance(move, MoveOperation)]
-        self._window = tiling.whole.window
+        self._window = patchwork.whole.window
         self._pitch = region.output_pitch(self._operation)
         self._builder = Builder()
         self._series: dict[tuple[range, tuple[int, ...]], list[Convolution]] = {}
@@ -124,44 +124,44 @@ class _Builder:
         for number, step in enumerate(steps):
             if number + 1 < len(steps):
                 sources.append(self._load(steps[number + 1]))
-            target = self._target(step.tile) if target is None else target
+            target = self._target(step.patch) if target is None else target
             self._compute(step, sources[number], target)
             if stored is not None:
                 # It may still be on its way to the arena.
                 self._builder.keep(stored)
             if step.is_last:
-                stored = self._store(step.tile, target)
+                stored = self._store(step.patch, target)
                 target = None
         return plan_of_one(self._region, self._builder, jobs, capacity)
 
     def _steps(self) -> Iterator[_Step]:
-        last = self._tiling.whole.output_channels
-        for tile in self._tiling.tiles():
-            found = [(number, met(self._window, p, tile)) for number, p in enumerate(self._parts)]
+        last = self._patchwork.whole.output_channels
+        for patch in self._patchwork.patches():
+            found = [(number, met(self._window, p, patch)) for number, p in enumerate(self._parts)]
             inside = [(number, some) for number, some in found if some is not None]
             if not inside:
-                inside = [(0, self._nothing(tile))]
+                inside = [(0, self._nothing(patch))]
             numbers = tuple(number for number, _ in inside)
-            operations = iter(self._operations(tile.channels, numbers))
+            operations = iter(self._operations(patch.channels, numbers))
             for number, some in inside:
                 part = self._parts[number]
                 own = tuple(next(operations) for _ in part.chunks)
-                is_last = tile.channels.stop == last and number == numbers[-1]
-                yield _Step(tile, part, some, own, is_last)
+                is_last = patch.channels.stop == last and number == numbers[-1]
+                yield _Step(patch, part, some, own, is_last)
 
     @property
     def _parts(self) -> tuple[KernelPart, ...]:
-        return self._tiling.parts
+        return self._patchwork.parts
 
-    def _nothing(self, tile: Tile) -> Met:
-        """Return what is loaded for a tile that meets padding only: a row that is not read."""
-        return Met(range(1), len(tile.rows), range(1))
+    def _nothing(self, patch: Patch) -> Met:
+        """Return what is loaded for a patch that meets padding only: a row that is not read."""
+        return Met(range(1), len(patch.rows), range(1))
 
     def _operations(self, channels: range, numbers: tuple[int, ...]) -> list[Convolution]:
         key = channels, numbers
         if key not in self._series:
             chunks = [chunk for number in numbers for chunk in self._parts[number].chunks]
-            self._series[key] = series_of(self._tiling.whole, channels, chunks)
+            self._series[key] = series_of(self._patchwork.whole, channels, chunks)
         return self._series[key]
 
     def _loaded(self, step: _Step) -> MovedRows:
@@ -169,7 +169,7 @@ class _Builder:
         window, found = self._window, step.met
         channels = step.part.channels
         height = window.input_rows // window.images
-        row = step.tile.image * height + found.rows.start
+        row = step.patch.image * height + found.rows.start
         pixel = row * window.input_columns + found.columns.start
         return MovedRows(
             first=pixel * window.channels + channels.start,
@@ -188,34 +188,34 @@ class _Builder:
             self._builder.add(transfer)
         return buffer
 
-    def _stored(self, tile: Tile) -> MovedRows:
-        """Return how the pixels of a tile lie."""
+    def _stored(self, patch: Patch) -> MovedRows:
+        """Return how the pixels of a patch lie."""
         window, pitch = self._window, self._pitch
-        row = tile.image * window.image_rows + tile.rows.start
-        channels = self._tiling.whole.output_channels
+        row = patch.image * window.image_rows + patch.rows.start
+        channels = self._patchwork.whole.output_channels
         return MovedRows(
-            first=(row * window.output_columns + tile.columns.start) * pitch,
+            first=(row * window.output_columns + patch.columns.start) * pitch,
             step=window.output_columns * pitch,
             # A single pixel has bytes behind it that are not the tensor's.
-            bytes=(len(tile.columns) - 1) * pitch + channels,
-            count=len(tile.rows),
+            bytes=(len(patch.columns) - 1) * pitch + channels,
+            count=len(patch.rows),
         )
 
-    def _store(self, tile: Tile, target: int) -> int:
-        """Add the transfers of a tile's outputs, without gaps, and return their buffer."""
+    def _store(self, patch: Patch, target: int) -> int:
+        """Add the transfers of a patch's outputs, without gaps, and return their buffer."""
         output = self._region.operations[-1].output
-        written = place = self._stored(tile)
+        written = place = self._stored(patch)
         for move in self._moves:
-            channels = self._tiling.whole.output_channels
+            channels = self._patchwork.whole.output_channels
             place = MovedRows(
                 first=written.first // self._pitch * channels,
                 step=self._window.output_columns * channels,
-                bytes=len(tile.columns) * channels,
-                count=len(tile.rows),
+                bytes=len(patch.columns) * channels,
+                count=len(patch.rows),
             )
             loops = (
                 Loop(place.count, written.pitch, place.pitch),
-                Loop(len(tile.columns), self._pitch, channels),
+                Loop(len(patch.columns), self._pitch, channels),
             )
             ordered, piece = in_order(loops, channels)
             copy = StridedCopy(move.inputs[0], written.lead, place.lead, ordered, piece)
@@ -228,17 +228,17 @@ class _Builder:
             self._builder.add(transfer)
         return target
 
-    def _target(self, tile: Tile) -> int:
-        """Return a buffer for the pixels of a tile."""
-        place = self._stored(tile)
+    def _target(self, patch: Patch) -> int:
+        """Return a buffer for the pixels of a patch."""
+        place = self._stored(patch)
         name = f"sums of {self._operation.output} from byte {place.first} on"
         return self._builder.buffer(name, padded(place.size))
 
     def _compute(self, step: _Step, source: int, target: int) -> None:
         """Add the jobs of a step."""
-        tile, part = step.tile, step.part
-        loaded, stored = self._loaded(step), self._stored(tile)
-        start = stored.lead + tile.channels.start - tile.columns.start * self._pitch
+        patch, part = step.patch, step.part
+        loaded, stored = self._loaded(step), self._stored(patch)
+        start = stored.lead + patch.channels.start - patch.columns.start * self._pitch
         for operation, chunk in zip(step.operations, part.chunks, strict=True):
             first = chunk[2].start - part.channels.start
             self._builder.add(
@@ -251,9 +251,9 @@ class _Builder:
                     output=BufferAddress(target, start),
                     output_pitch=self._pitch,
                     first_output_row=0,
-                    output_rows=len(tile.rows),
+                    output_rows=len(patch.rows),
                     output_row_bytes=padded(stored.pitch),
-                    columns=tile.columns,
+                    columns=patch.columns,
                     part=PartOfRows(step.met.columns.start, len(step.met.columns), loaded.pitch),
                 )
             )

@@ -24,7 +24,7 @@ from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.ir.window_operations import DepthwiseConvolution
 from kiwicha.compiler.engine.schedule.blocks.moved_rows import MovedRows, pitch_of
-from kiwicha.compiler.engine.schedule.blocks.tilings import MOST_TRANSFERS
+from kiwicha.compiler.engine.schedule.blocks.patchworks import MOST_TRANSFERS
 from kiwicha.compiler.engine.schedule.buffers import Builder
 from kiwicha.compiler.engine.schedule.plans import plan_of_one
 from kiwicha.contract.cfu import ALIGNMENT_BYTES

@@ -1,4 +1,4 @@
-"""Ways to divide the outputs of a convolution in tiles, and its kernel in parts."""
+"""Ways to divide the outputs of a convolution in patches, and its kernel in parts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.compiler.engine.schedule.blocks.kernel_parts import (
     KernelPart,
-    Tile,
+    Patch,
     series_of,
     ways_to_divide,
 )
@@ -19,7 +19,7 @@ from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import MAX_KEPT_SUMS, MAX_U16, OUTPUT_BYTES, outputs_of
 from kiwicha.program.weight_streams import channels_per_group
 
-__all__ = ["Tiling", "tilings"]
+__all__ = ["Patchwork", "patchworks"]
 
 MOST_BLOCKS = 32
 """Of columns, or of output channels, that are tried."""
@@ -29,8 +29,8 @@ _ROWS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128, 256)
 
 
 @dataclass(frozen=True)
-class Tiling:
-    """Tiles of a convolution's outputs, and parts of its kernel.
+class Patchwork:
+    """Patches of a convolution's outputs, and parts of its kernel.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Tiling:
     parts : tuple of KernelPart
         The kernel.
     rows, columns, channels : int
-        Outputs of a tile, at most.
+        Outputs of a patch, at most.
     cycles : float
         About what it takes.
     """
@@ -51,8 +51,8 @@ class Tiling:
     channels: int
     cycles: float
 
-    def tiles(self) -> Iterator[Tile]:
-        """Yield all tiles; those of the same pixels follow each other."""
+    def patches(self) -> Iterator[Patch]:
+        """Yield all patches; those of the same pixels follow each other."""
         window = self.whole.window
         rows, columns = range(window.image_rows), range(window.output_columns)
         channels = range(self.whole.output_channels)
@@ -60,7 +60,7 @@ class Tiling:
             for row in rows[:: self.rows]:
                 for column in columns[:: self.columns]:
                     for channel in channels[:: self.channels]:
-                        yield Tile(
+                        yield Patch(
                             image,
                             rows[row : row + self.rows],
                             columns[column : column + self.columns],
@@ -68,7 +68,7 @@ class Tiling:
                         )
 
 
-def tilings(whole: Convolution, config: Config) -> Iterator[Tiling]:
+def patchworks(whole: Convolution, config: Config) -> Iterator[Patchwork]:
     """Yield ways whose buffers may fit the scratchpad.
 
     Parameters
@@ -89,7 +89,7 @@ def tilings(whole: Convolution, config: Config) -> Iterator[Tiling]:
                 for height in heights:
                     cycles = _cycles(work, height, width)
                     if cycles is not None:
-                        yield Tiling(whole, parts, height, width, channels, cycles)
+                        yield Patchwork(whole, parts, height, width, channels, cycles)
 
 
 def _sizes(count: int, unit: int) -> list[int]:
@@ -100,7 +100,7 @@ def _sizes(count: int, unit: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Work:
-    """What the jobs of a tile take.
+    """What the jobs of a patch take.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class _Work:
     parts : tuple of KernelPart
         The kernel.
     channels : int
-        Outputs of a tile.
+        Outputs of a patch.
     config : Config
         With an engine.
     pixel_cycles : float
@@ -129,7 +129,7 @@ class _Work:
     def of(
         cls, whole: Convolution, parts: tuple[KernelPart, ...], channels: int, config: Config
     ) -> "_Work":
-        """Return the work of a tile of so many channels."""
+        """Return the work of a patch of so many channels."""
         macs = config.engine_macs
         beats = channels_per_group(macs, whole.kind, whole.flags) // outputs_of(macs)
         interval = beats * config.requantizer_cycles
@@ -153,7 +153,7 @@ class _Work:
 
 
 def _cycles(work: _Work, height: int, width: int) -> float | None:
-    """Return about what tiles of such a size take; None if they are too large."""
+    """Return about what patches of such a size take; None if they are too large."""
     whole, config, window = work.whole, work.config, work.whole.window
     pixels, jobs = height * width, sum(len(part.chunks) for part in work.parts)
     if jobs > 1 and pixels * padded(work.channels) > MAX_KEPT_SUMS:
@@ -174,12 +174,12 @@ def _cycles(work: _Work, height: int, width: int) -> float | None:
     if 2 * (max(sizes) + stored) > config.scratchpad_bytes:
         return None
     across = -(-window.image_rows // height) * -(-window.output_columns // width)
-    pixel_tiles = window.images * across
-    tiles = pixel_tiles * -(-whole.output_channels // work.channels)
-    transfers = tiles * loads + pixel_tiles * height
-    if tiles * jobs > MAX_REGION_JOBS or transfers > MOST_TRANSFERS:
+    pixel_patches = window.images * across
+    patches = pixel_patches * -(-whole.output_channels // work.channels)
+    transfers = patches * loads + pixel_patches * height
+    if patches * jobs > MAX_REGION_JOBS or transfers > MOST_TRANSFERS:
         return None
-    compute = tiles * (pixels * work.pixel_cycles + jobs * JOB_CYCLES)
-    moved = tiles * (sum(sizes) + work.weight_bytes) + pixel_tiles * stored
+    compute = patches * (pixels * work.pixel_cycles + jobs * JOB_CYCLES)
+    moved = patches * (sum(sizes) + work.weight_bytes) + pixel_patches * stored
     memory = config.memory
     return max(compute, moved / memory.bytes_per_cycle + transfers * memory.transfer_cycles)
