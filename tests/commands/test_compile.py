@@ -113,7 +113,7 @@ def test_steps_of_the_cpu_have_their_lines(kiwicha: Command, tmp_path: Path) -> 
 def test_compile_says_why_a_layer_is_on_the_cpu(kiwicha: Command, tmp_path: Path) -> None:
     model = tmp_path / "model.tflite"
     builder = ModelBuilder()
-    x, y = (builder.tensor((1, 1, columns, 8), scale=0.5) for columns in (300, 1))
+    x, y = (builder.tensor((1, 1, columns, 8), scale=0.5) for columns in (301, 2))
     window = {"filterWidth": 300, "filterHeight": 1, "strideW": 1, "strideH": 1, "padding": 1}
     builder.operator("MAX_POOL_2D", [x], [y], **window)
     model.write_bytes(builder.build([x], [y]))
