@@ -113,7 +113,7 @@ def test_steps_of_the_cpu_have_their_lines(kiwicha: Command, tmp_path: Path) -> 
 def test_compile_says_why_a_layer_is_on_the_cpu(kiwicha: Command, tmp_path: Path) -> None:
     model = tmp_path / "model.tflite"
     builder = ModelBuilder()
-    x, y = (builder.tensor((1, 1, columns, 8), scale=0.5) for columns in (400, 101))
+    x, y = (builder.tensor((1, 1, columns, 8), scale=0.5) for columns in (301, 2))
     window = {"filterWidth": 300, "filterHeight": 1, "strideW": 1, "strideH": 1, "padding": 1}
     builder.operator("MAX_POOL_2D", [x], [y], **window)
     model.write_bytes(builder.build([x], [y]))
@@ -149,7 +149,7 @@ def test_a_double_buffer_is_an_option(kiwicha: Command, tiny: Path, tmp_path: Pa
 
 def test_an_unknown_goal_is_refused(kiwicha: Command, tiny: Path) -> None:
     error = kiwicha.error("compile", tiny, "--optimize", "speed")
-    assert error == "Invalid value for '--optimize': 'speed' is not one of 'cycles', 'size'."
+    assert "'speed' is not one of 'cycles', 'size'" in error
 
 
 def test_sizes_and_predictions_go_to_json(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
