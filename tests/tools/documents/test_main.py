@@ -15,6 +15,7 @@ PAGES = [
         "README.md",
         "docs/results.md",
         "docs/depthwise.md",
+        "docs/engine.md",
         "docs/runs.schema.json",
         "docs/supported.md",
         "docs/vela.md",
@@ -31,7 +32,7 @@ def project(folder: Path, readme: str) -> Path:
     (folder / "docs" / "results" / "bench").mkdir(parents=True)
     (folder / "src" / "kiwicha" / "data").mkdir(parents=True)
     (folder / "README.md").write_text(readme)
-    for name in ("bring-up.md", "depthwise.md", "performance.md", "timing.md"):
+    for name in ("bring-up.md", "depthwise.md", "engine.md", "performance.md", "timing.md"):
         (folder / "docs" / name).write_text(f"{documents.BEGIN}\n{documents.END}\n")
     return folder
 
