@@ -17,7 +17,7 @@ from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
 from tools.documents.result_files import results_of
 from tools.results.kinds import area_command, bench_command, compile_command
-from tools.results.planned import BLOCKS, BOARDS, DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC
+from tools.results.planned import BLOCKS, BOARDS, DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC, ROOM
 
 __all__ = [
     "blocks_table",
@@ -33,6 +33,7 @@ _Runs = list[tuple[str, list[_Run]]]
 _Areas = list[tuple[str, dict[str, Any]]]
 _CONFIGS = list(ALL_CONFIGS)
 _BENCH = "kiwicha bench"
+_UNITS = (DEPTHWISE, ROOM)
 
 
 def overview(files: dict[str, Any], freshness: Freshness) -> str:
@@ -54,7 +55,7 @@ def overview(files: dict[str, Any], freshness: Freshness) -> str:
         If a file holds something else, or a run whose output was wrong.
     """
     parts = []
-    others = {BLOCKS, DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC, *BOARDS.values()}
+    others = {BLOCKS, *_UNITS, GALLERY, PREDICTIONS, PUBLIC, *BOARDS.values()}
     if runs := [item for item in _runs_of(files) if item[0] not in others]:
         parts += [_cycles(runs), _commands(bench_command(*item) for item in runs)]
         parts.append(freshness(name for name, _ in runs))
@@ -76,11 +77,11 @@ def unit_table(files: dict[str, Any], freshness: Freshness) -> str:
     freshness : callable
         Says whether files are of the present hardware.
     """
-    runs = [item for item in _runs_of(files) if item[0] == DEPTHWISE]
+    runs = [item for item in _runs_of(files) if item[0] in _UNITS]
     if not runs:
         return ""
     commands = _commands(bench_command(*item) for item in runs)
-    return "\n\n".join([_cycles(runs), commands, freshness([DEPTHWISE])])
+    return "\n\n".join([_cycles(runs), commands, freshness(name for name, _ in runs)])
 
 
 def blocks_table(files: dict[str, Any], freshness: Freshness) -> str:

@@ -14,7 +14,7 @@ from tools.results.kinds import BENCH, KINDS
 from tools.results.result import FOLDER, Kind, Result
 
 __all__ = ["BLOCKS", "BOARDS", "DEPTHWISE", "FRONTEND", "GALLERY", "LARGE", "PREDICTIONS"]
-__all__ += ["PUBLIC", "STREAMING", "planned"]
+__all__ += ["PUBLIC", "ROOM", "STREAMING", "planned"]
 
 GALLERY = "docs/results/bench/gallery.json"
 """Runs of the gallery, which only the page of results shows one by one."""
@@ -47,9 +47,12 @@ _DEPTHWISE_MODELS = (
     *("mobilenet_v2", "resnet_large"),
 )
 LARGE = "docs/results/bench/large.json"
-"""Runs of large models on engines with two products per multiplier, with and without more room."""
+"""Runs of large models on engines with two products per multiplier."""
 _LARGE_MODELS = ("mobilenet_v2", "resnet_large")
-_PACKED = ("128", "256", "128-128k-depthwise", "256-128k-depthwise")
+_PACKED = ("128", "256")
+ROOM = "docs/results/bench/room.json"
+"""Runs of them beside the depthwise unit with twice the scratchpad."""
+_WITH_ROOM = ("128-128k-depthwise", "256-128k-depthwise")
 BLOCKS = "docs/results/bench/blocks.json"
 """Runs of a model that waits for weights, which decoders of blocks and weights on chip help."""
 _BLOCKS_MODELS = ("ad",)
@@ -101,6 +104,7 @@ def planned(project: Path) -> list[Result]:
     runs[DEPTHWISE] = _each(_DEPTHWISE_MODELS, _UNITS)
     runs |= {path: _runs_with(board) for board, path in BOARDS.items()}
     runs[LARGE] = _each(_LARGE_MODELS, _PACKED)
+    runs[ROOM] = _each(_LARGE_MODELS, _WITH_ROOM)
     runs[BLOCKS] = _each(_BLOCKS_MODELS, _BLOCKS_CONFIGS)
     found = [Result(_KINDS[BENCH.folder], path, contents) for path, contents in runs.items()]
     found += _syntheses()

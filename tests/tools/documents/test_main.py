@@ -38,7 +38,8 @@ def project(folder: Path, readme: str) -> Path:
     (folder / "README.md").write_text(readme)
     (folder / "docs" / "guides").mkdir()
     guides = ("guides/beside-the-engine.md", "guides/camera.md", "c-api.md")
-    for name in ("bring-up.md", "depthwise.md", "engine.md", "performance.md", "timing.md", *guides):
+    pages = ("bring-up.md", "depthwise.md", "engine.md", "performance.md", "timing.md")
+    for name in (*pages, *guides):
         (folder / "docs" / name).write_text(f"{documents.BEGIN}\n{documents.END}\n")
     return folder
 

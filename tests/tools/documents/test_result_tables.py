@@ -8,7 +8,7 @@ import pytest
 
 from kiwicha.errors import UsageError
 from tools.documents import result_tables
-from tools.results.planned import DEPTHWISE, PUBLIC
+from tools.results.planned import BLOCKS, DEPTHWISE, PUBLIC
 
 AREA = {"config": "simd", "family": "xc7", "resources": {"LUT": 1234, "BRAM36": 0.5}}
 
@@ -138,8 +138,19 @@ def test_runs_beside_the_unit_have_a_table_of_their_own() -> None:
     assert lines[0] == "| model | MACs | `64-depthwise` | `128-depthwise` |"
     assert lines[-1] == f"fresh: {DEPTHWISE}"
     assert any("2,500" in line for line in lines)
-    assert lines[0] in result_tables.overview({DEPTHWISE: runs}, fresh).splitlines()
+    overview = result_tables.overview({DEPTHWISE: runs}, fresh)
+    assert "\n".join(lines) in overview
+    assert overview.count("| kws |") == 1
     assert result_tables.unit_table({PUBLIC: runs}, fresh) == ""
+
+
+def test_decoders_of_blocks_have_a_table_of_their_own() -> None:
+    runs = [run(config="64-blocks"), run(config="256-blocks", cycles=2500, cycles_first=2600)]
+    lines = result_tables.blocks_table({BLOCKS: runs, PUBLIC: runs}, fresh).splitlines()
+    assert lines[0] == "| model | config | first inference | second one |"
+    assert lines[3] == "| kws | `256-blocks` | 2,600 | 2,500 |"
+    assert lines[-1] == f"fresh: {BLOCKS}"
+    assert "kws" not in result_tables.overview({BLOCKS: runs}, fresh)
 
 
 def test_runs_beside_vela_have_a_page() -> None:

@@ -17,6 +17,7 @@ from tools.results.planned import (
     LARGE,
     PREDICTIONS,
     PUBLIC,
+    ROOM,
     STREAMING,
     planned,
 )
@@ -67,8 +68,11 @@ def test_what_weights_on_chip_gain_is_measured_beside_what_decoders_do(tmp_path:
 
 def test_large_models_are_measured_where_products_are_packed(tmp_path: Path) -> None:
     result = next(result for result in planned(tmp_path) if result.path == LARGE)
-    models, configs = "mobilenet_v2 resnet_large", "128,256,128-128k-depthwise,256-128k-depthwise"
-    assert result.command == f"kiwicha bench {models} --config {configs} --json {LARGE}"
+    models = "mobilenet_v2 resnet_large"
+    assert result.command == f"kiwicha bench {models} --config 128,256 --json {LARGE}"
+    result = next(result for result in planned(tmp_path) if result.path == ROOM)
+    configs = "128-128k-depthwise,256-128k-depthwise"
+    assert result.command == f"kiwicha bench {models} --config {configs} --json {ROOM}"
 
 
 def test_configurations_with_more_are_synthesised_for_a_larger_part(tmp_path: Path) -> None:
@@ -101,7 +105,7 @@ _SYNTHESES = [
 ]
 
 
-_RUNS = [GALLERY, PUBLIC, STREAMING, FRONTEND, PREDICTIONS, DEPTHWISE, LARGE, BLOCKS]
+_RUNS = [GALLERY, PUBLIC, STREAMING, FRONTEND, PREDICTIONS, DEPTHWISE, LARGE, ROOM, BLOCKS]
 
 
 @pytest.mark.parametrize("there", [*_RUNS, *BOARDS.values(), *_SYNTHESES])

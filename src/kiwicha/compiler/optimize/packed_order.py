@@ -40,8 +40,9 @@ def order_for_packing(network: Network) -> Network:
     for flow in flows:
         group = groups.find(flow.output)
         if flow.mixing is Mixing.ALL and flow.call.kernel in _MIXING and group not in groups.whole:
-            large[group] = large.get(group, np.False_) | _large(flow.call)
-    orders = {group: _order(flags) for group, flags in large.items()}
+            flags = _large(flow.call)
+            large[group] = large[group] | flags if group in large else flags
+    orders = {group: _order(its_flags) for group, its_flags in large.items()}
     rewritten = {
         id(flow.call): _reordered(network, flow, groups, orders)
         for flow in flows
