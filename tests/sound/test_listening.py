@@ -1,5 +1,7 @@
 """What models hear: frames, windows, and words among their outputs."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from kiwicha.tflite_writer.builder import ModelBuilder
 from kiwicha.zoo import models as zoo
 
 LABELS = ("silence", "unknown", "left", "right")
-SCALE = {"scale": 1 / 256, "zero_point": -128}
+SCALE: dict[str, Any] = {"scale": 1 / 256, "zero_point": -128}
 MANIFEST = Manifest("word", cutoff=0.5, count=1, step_ms=20)
 
 

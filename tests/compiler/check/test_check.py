@@ -48,12 +48,12 @@ def test_reports_everything_at_once() -> None:
     a, b, c, d = (model.activation(name, (1, 8)) for name in names)
     model.tensors[b].type = 7  # int16
     model.operator("FLOOR", [a], [b])
-    model.operator("MAXIMUM", [b, b], [c])
+    model.operator("SQUARED_DIFFERENCE", [b, b], [c])
     model.operator("SOFTMAX", [c], [d], beta=1.0)
     found = violations(read(model.build([a], [d])))
     assert [(v.operator, v.name, v.tensor) for v in found] == [
         (0, "FLOOR", ""),
-        (1, "MAXIMUM", "b"),
+        (1, "SQUARED_DIFFERENCE", "b"),
         (2, "SOFTMAX", "d"),
     ]
     assert found[1].rule.startswith("Activations are int8 or uint8; ")

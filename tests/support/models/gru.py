@@ -39,10 +39,22 @@ class _Layer:
         self.batches = rng.choice([1, 1, 1, 2])
         self.steps = rng.randint(1, 6)
         self.features, self.units = rng.choice([1, 4, 8, 10]), rng.choice([4, 8, 5, 16])
-        self.source = {"scale": rng.uniform(0.005, 0.03), "zero_point": rng.randint(-128, 127)}
-        self.hidden = {"scale": rng.choice([1 / 128, 0.0075]), "zero_point": rng.choice([0, 3, -9])}
-        self.sum = {"scale": rng.uniform(0.02, 0.06), "zero_point": rng.randint(-20, 20)}
-        self.part = {"scale": rng.uniform(0.015, 0.05), "zero_point": rng.randint(-20, 20)}
+        self.source: dict[str, Any] = {
+            "scale": rng.uniform(0.005, 0.03),
+            "zero_point": rng.randint(-128, 127),
+        }
+        self.hidden: dict[str, Any] = {
+            "scale": rng.choice([1 / 128, 0.0075]),
+            "zero_point": rng.choice([0, 3, -9]),
+        }
+        self.sum: dict[str, Any] = {
+            "scale": rng.uniform(0.02, 0.06),
+            "zero_point": rng.randint(-20, 20),
+        }
+        self.part: dict[str, Any] = {
+            "scale": rng.uniform(0.015, 0.05),
+            "zero_point": rng.randint(-20, 20),
+        }
         self.scales = rng.uniform(0.002, 0.01), rng.uniform(0.002, 0.01)
         self.kernels = [
             numbers.integers(-127, 128, (_GATES * self.units, size)).astype(np.int8)
