@@ -13,6 +13,7 @@ from kiwicha.compiler.tflite.element_types import DTYPES
 from kiwicha.compiler.tflite.graph import Graph, State
 from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract import cfu, configs
+from kiwicha.contract.engine import ComputedListCall
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Where
 from kiwicha.program.image import Program
@@ -78,11 +79,13 @@ def emit(
     steps = []
     for number, item in enumerate(calls):
         if isinstance(item, ListCall):
-            refs = {"image": constants.add_list(item.part, plan.tensors)}
+            image = constants.add_list(item.part, plan.tensors)
+            params = dataclasses.replace(item.params, image=image)
             tensor = item.part.whole.region.list_tensor
-            if tensor is not None:
-                refs["computed"] = Ref(plan.tensors[tensor], item.images[tensor])
-            steps.append(Step(item.kernel, item.layer, dataclasses.replace(item.params, **refs)))
+            if isinstance(params, ComputedListCall) and tensor is not None:
+                place = Ref(plan.tensors[tensor], item.images[tensor])
+                params = dataclasses.replace(params, computed=place)
+            steps.append(Step(item.kernel, item.layer, params))
             continue
         refs = {name: constants.add(values) for name, values in item.constants.items()}
         refs |= {name: tensor_ref(index) for name, index in item.tensors.items()}

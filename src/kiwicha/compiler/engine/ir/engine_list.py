@@ -85,12 +85,14 @@ class EngineList:
         assert all(job.wait_transfers <= len(self.transfers) for job in self.jobs)
         assert len(self.again) in {0, len(self.jobs)}
         assert not (self.again and self.ends)
-        stream_ends = {len(self.streams), len(self.streams + self.constants) + self.computed_bytes}
+        end = len(self.streams)
+        if self.computed_bytes:
+            end += len(self.constants) + self.computed_bytes
         for job in (*self.weighted_jobs, *self.again):
             if not isinstance(job, EngineJob):
                 continue
             assert job.weights_offset % ALIGNMENT_BYTES == 0
-            assert job.weights_offset + job.weights_bytes <= max(stream_ends)
+            assert job.weights_offset + job.weights_bytes <= end
             assert job.group_words <= GROUP_WORDS
         assert all(item.transfer.wait_jobs <= len(self.jobs) for item in self.transfers)
         for part in self.parts:
