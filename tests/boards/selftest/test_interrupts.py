@@ -32,7 +32,7 @@ from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.firmware.self_test_image import build_self_test
 from kiwicha.sim.verilator.image_run import run_image
 from kiwicha.sim.verilator.simulator import build_simulator
-from tests.support.boards.simulated_board import board_header, simulated_board
+from tests.support.boards.simulated_board import FIRMWARE_ADDRESS, board_header, simulated_board
 
 CONFIG = find_config("32-preempt")
 GOOD = SelfTestInterrupts(
@@ -149,7 +149,9 @@ def test_the_firmware_finds_both_interrupts() -> None:
 def test_a_board_whose_engine_has_an_interrupt(tmp_path: Path) -> None:
     simulator = build_simulator(CONFIG)
     firmware = build_self_test(CONFIG, board_header(simulator))
-    with simulated_board(simulator, tmp_path, config=CONFIG) as port:
+    # The firmware is there already, and need not be sent.
+    loads = {FIRMWARE_ADDRESS: firmware.raw}
+    with simulated_board(simulator, tmp_path, config=CONFIG, loads=loads) as port:
         link = Link(open_port(port, SERIAL_BAUD), tries=20, seconds_per_try=5)
         found = list(self_test(link, CONFIG, firmware, memory_bytes=4096, instructions=10))
     assert wrong(found) == []
