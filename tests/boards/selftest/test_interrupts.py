@@ -13,16 +13,26 @@ from kiwicha.boards.link.serial_link import Link
 from kiwicha.boards.selftest import interrupts
 from kiwicha.boards.selftest.finding import Finding
 from kiwicha.boards.selftest.interrupts import check_interrupts
+from kiwicha.boards.selftest.lists import expected_outputs, loads_of_list, start_of_list
 from kiwicha.boards.selftest.models import examples
 from kiwicha.boards.selftest.runner import Runner
 from kiwicha.boards.selftest.session import self_test
+from kiwicha.contract.cfu import ONCHIP_BASE
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import EngineError
-from kiwicha.contract.self_test import SelfTestInterrupts
+from kiwicha.contract.self_test import (
+    SELF_TEST_ADDRESS,
+    SELF_TEST_DATA_ADDRESS,
+    SELF_TEST_MAGIC,
+    SelfTest,
+    SelfTestCheck,
+    SelfTestInterrupts,
+)
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.firmware.self_test_image import build_self_test
+from kiwicha.sim.verilator.image_run import run_image
 from kiwicha.sim.verilator.simulator import build_simulator
-from tests.support.boards.simulated_board import board_header, simulated_board
+from tests.support.boards.simulated_board import FIRMWARE_ADDRESS, board_header, simulated_board
 
 CONFIG = find_config("32-preempt")
 GOOD = SelfTestInterrupts(
@@ -95,10 +105,53 @@ def test_what_is_wrong_is_named(
 
 @pytest.mark.nightly
 @pytest.mark.verilator
+def test_the_firmware_finds_both_interrupts() -> None:
+    simulator = build_simulator(CONFIG)
+    example = next(examples(CONFIG))
+    rng = np.random.default_rng(1)
+    inputs = [rng.bytes(item.ref.bytes) for item in example.program.inputs]
+    start = start_of_list(example, example.image)
+    answers = SELF_TEST_DATA_ADDRESS + 0x1000
+    asked = SelfTest(
+        magic=SELF_TEST_MAGIC,
+        check=SelfTestCheck.INTERRUPTS,
+        first=SELF_TEST_DATA_ADDRESS,
+        bytes=0,
+        count=len(start),
+        answers=answers,
+        **dict.fromkeys(("is_done", "wrong", "address", "expected", "got", "bits"), 0),
+    )
+    # Without a loader the firmware's end is that of the simulation.
+    firmware = build_self_test(CONFIG, simulator.soc_header)
+    ending = run_image(
+        simulator,
+        loads=[
+            (ONCHIP_BASE, firmware.raw),
+            (SELF_TEST_ADDRESS, asked.pack()),
+            (SELF_TEST_DATA_ADDRESS, b"".join(item.pack() for item in start)),
+            *loads_of_list(example, example.image, inputs, expected_outputs(example, inputs)),
+        ],
+        dumps=[(answers, SelfTestInterrupts.size_bytes())],
+        max_cycles=2_000_000,
+    )
+    assert (ending.code, ending.uart) == (0, "")
+    found = SelfTestInterrupts.unpack(ending.dumps[0])
+    expected = dataclasses.replace(
+        GOOD, timer_cycles=found.timer_cycles, engine_cycles=found.engine_cycles
+    )
+    assert found == expected
+    assert 2000 <= found.timer_cycles <= 4000
+    assert 0 < found.engine_cycles < 100_000
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
 def test_a_board_whose_engine_has_an_interrupt(tmp_path: Path) -> None:
     simulator = build_simulator(CONFIG)
     firmware = build_self_test(CONFIG, board_header(simulator))
-    with simulated_board(simulator, tmp_path, config=CONFIG) as port:
+    # The firmware is there already, and need not be sent.
+    loads = {FIRMWARE_ADDRESS: firmware.raw}
+    with simulated_board(simulator, tmp_path, config=CONFIG, loads=loads) as port:
         link = Link(open_port(port, SERIAL_BAUD), tries=20, seconds_per_try=5)
         found = list(self_test(link, CONFIG, firmware, memory_bytes=4096, instructions=10))
     assert wrong(found) == []

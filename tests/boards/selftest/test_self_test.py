@@ -41,7 +41,7 @@ def link(config: Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[L
     folder = tmp_path_factory.mktemp("board")
     with simulated_board(build_simulator(config), folder, config=config) as name:
         # A simulated board takes its time.
-        yield Link(open_port(name, SERIAL_BAUD), tries=60, seconds_per_try=1)
+        yield Link(open_port(name, SERIAL_BAUD), tries=20, seconds_per_try=5)
 
 
 def runner_of(link: Link, config: Config, access: Path = MEMORY_ACCESS) -> Runner:
