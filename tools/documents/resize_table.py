@@ -13,7 +13,11 @@ from tools.documents.markdown import table
 __all__ = ["RESIZES", "ResizeExample", "resize_table"]
 
 CONFIG = "64"
-_WAYS: dict[str, dict[str, bool]] = {"": {}, "corners": {"alignCorners": True}, "centers": {"halfPixelCenters": True}}
+_WAYS: dict[str, dict[str, bool]] = {
+    "": {},
+    "corners": {"alignCorners": True},
+    "centers": {"halfPixelCenters": True},
+}
 """Options, by what the table calls them."""
 
 
