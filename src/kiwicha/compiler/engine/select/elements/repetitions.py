@@ -19,7 +19,7 @@ from kiwicha.compiler.engine.ir.window import Image, Window
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import move_cycles
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer, convolution
 from kiwicha.compiler.engine.select.elements.element_parts import one_scale
-from kiwicha.compiler.engine.select.elements.operands import Operands
+from kiwicha.compiler.engine.select.elements.operands import Operands, Relation
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE
 from kiwicha.compiler.tflite.shapes import row_major_strides
 from kiwicha.contract.engine import LINE_BYTES, OUTPUT_BYTES
@@ -125,7 +125,9 @@ def has_long_constant(operands: Operands) -> bool:
     p: Elementwise = operands.layer.params
     size = operands.other.elements
     is_constant = operands.other.is_constant and not operands.full.is_constant
-    return is_constant and size >= LONG_CONSTANT and math.prod(p.shape) <= MOST_STORED_BYTES
+    is_repeated = size < math.prod(p.shape) or operands.relation is Relation.CHANNELS
+    is_long = size >= LONG_CONSTANT and math.prod(p.shape) <= MOST_STORED_BYTES
+    return is_constant and is_repeated and is_long
 
 
 def stored_repeated(position: int, operands: Operands, number: int) -> Repetition:
