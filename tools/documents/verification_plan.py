@@ -108,7 +108,7 @@ HOLES = (
     ),
     (
         "A million executions of hostile input have not been reached; the table has how many were. "
-        "None are recorded of the ONNX reader: its fuzzer has not run to an end yet."
+        "The fuzzer of the ONNX reader is ended early, by a signal of its own."
     ),
     "Line, toggle and functional coverage are not measured.",
     "Upsets of flip-flops and memories while the engine runs are not simulated.",

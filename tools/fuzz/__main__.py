@@ -79,7 +79,8 @@ def _fuzz_reader(name: str, seconds: float) -> None:
     counts = [int(text) for text in re.findall(r"^#(\d+)", done.stderr, re.MULTILINE)]
     executions = [int(text) for text in _DONE.findall(done.stderr)] or counts[-1:] or [0]
     is_hang = _TOO_SLOW in done.stderr
-    crashes = int(done.returncode != 0 and not is_hang)
+    # What makes the reader fail is kept; without that a signal has ended the fuzzer.
+    crashes = int(not is_hang and any(folder.glob("crash-*")))
     _add(name, _READERS[name], executions[0], crashes, int(is_hang))
     if done.returncode:
         sys.stdout.write(

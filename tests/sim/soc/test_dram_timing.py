@@ -13,7 +13,6 @@ from kiwicha.contract.memories import (
     DDR3_HALF_RATE,
     DDR3_QUARTER_RATE,
     MEMORIES,
-    SDR_HALF_RATE,
     Memory,
 )
 from kiwicha.sim.soc.dram import chip, controller_settings, phy_model
@@ -99,7 +98,6 @@ def test_controllers_keep_to_the_times_of_their_chips(memory: Memory) -> None:
         (DDR3_QUARTER_RATE, "tRP", 1),
         (DDR3_QUARTER_RATE, "tRFC", 8),
         (DDR3_HALF_RATE, "tRFC", 8),
-        (SDR_HALF_RATE, "tRFC", 1),
     ],
     ids=lambda value: getattr(value, "name", str(value)),
 )
