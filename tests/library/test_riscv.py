@@ -28,7 +28,7 @@ ARITHMETIC = {"__ashrdi3", "__ashldi3", "__lshrdi3", "__divdi3", "__moddi3", "__
 FLOATS = {
     *("__adddf3", "__addsf3", "__divsf3", "__muldf3", "__mulsf3", "__subsf3"),
     *("__extendsfdf2", "__truncdfsf2", "__fixsfdi", "__floatdisf", "__floatundisf"),
-    *("__floatunsisf", "__gesf2", "__gtsf2", "__lesf2", "__nesf2", "__unordsf2"),
+    *("__floatsisf", "__floatunsisf", "__gesf2", "__gtsf2", "__lesf2", "__nesf2", "__unordsf2"),
 }
 """What they bring along for CAST and detectors, which alone compute with floats."""
 RUNTIME = ("invoke", "start", "poll", "wait", "close", "reset", "find_input", "status_text")

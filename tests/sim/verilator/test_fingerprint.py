@@ -26,7 +26,7 @@ def test_hardware_firmware_and_program_are_told_apart(
     watching = probes.verilog_lines(has_engine=False)
     texts = {"soc.v": f"module soc; {watching} endmodule", "cpu.v": "module cpu; endmodule"}
 
-    def elaborated(_: Config) -> Path:
+    def elaborated(*_: Config, **__: object) -> Path:
         for name, text in texts.items():
             (tmp_path / name).write_text(text)
         return tmp_path

@@ -11,7 +11,6 @@ from tools.results.catalogue import catalogue, chosen
 from tools.results.kinds import KINDS
 from tools.results.result import FOLDER
 
-
 _VERIFICATION = f"{FOLDER}/verification/"
 """What the page on verification reads."""
 
