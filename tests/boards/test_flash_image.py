@@ -81,6 +81,7 @@ def link_to(port: str) -> Link:
 
 
 @pytest.mark.verilator
+@pytest.mark.nightly
 def test_firmware_and_program_are_there_at_power_up(simulator: Simulator, tmp_path: Path) -> None:
     program = copy_program(SIMD)
     firmware = build_firmware(SIMD, board_header(simulator))

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.verilator
 _BLOCK_BYTES = 2048
 
 
+@pytest.mark.nightly
 def test_a_model_runs_on_a_board_over_a_bad_line(
     kiwicha: Command, tiny: Path, pixels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

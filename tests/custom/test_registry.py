@@ -62,7 +62,7 @@ def test_the_example_runs_everywhere(installed: dict[str, str], tmp_path: Path) 
     assert run(installed, "run", path, "--input", image, "--expect", golden).returncode == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_example_runs_natively(installed: dict[str, str], tmp_path: Path) -> None:
     path, image = tmp_path / "m.tflite", tmp_path / "image.bin"
     path.write_bytes(model(groups=4))

@@ -11,7 +11,6 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.firmware import native
-from tests.support.choices import by_day
 from tests.support.models import convolution_sweep as sweep
 from tools import reference_sweep
 
@@ -41,8 +40,8 @@ def check(combinations: Sequence[sweep.Combination], executables: dict[str, Path
 SAMPLE = sweep.COMBINATIONS[::SAMPLE_STEP]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", by_day(*range(0, len(SAMPLE), BLOCK)))
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", range(0, len(SAMPLE), BLOCK))
 def test_sample(first: int, executables: dict[str, Path]) -> None:
     check(SAMPLE[first : first + BLOCK], executables)
 

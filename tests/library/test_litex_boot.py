@@ -42,9 +42,8 @@ def ask(port: str) -> SerialHello:
     return Link(open_port(port, SERIAL_BAUD), tries=20, seconds_per_try=5).hello()
 
 
-@pytest.mark.parametrize(
-    "words", [[], pytest.param(["--safe"], marks=pytest.mark.nightly)], ids=["fast", "safe"]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("words", [[], ["--safe"]], ids=["fast", "safe"])
 def test_litex_term_boots_the_example(
     words: list[str], application: Path, example_output: str, tmp_path: Path
 ) -> None:
@@ -58,6 +57,7 @@ def test_litex_term_boots_the_example(
         assert (said.runs, said.last_status) == (1, Status.OK)
 
 
+@pytest.mark.nightly
 def test_a_lost_byte_is_noticed_and_the_loader_stays(application: Path, tmp_path: Path) -> None:
     # Of a frame in the middle; litex_term gives up then.
     line = LateLine(lose_at=40)

@@ -8,6 +8,7 @@ from kiwicha.contract import configs
 from kiwicha.contract.program import DType
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
+from tests.support.choices import by_day
 from tests.support.models import random_models
 from tests.support.oracle import oracle
 
@@ -20,7 +21,7 @@ OPERATORS = sorted({*random_models.OPERATORS} - {"RSQRT"})
 ORACLES = {DType.INT8: oracle.MICRO, DType.UINT8: oracle.LITERT}
 
 
-@pytest.mark.parametrize("dtype", ORACLES, ids=lambda dtype: dtype.name.lower())
+@pytest.mark.parametrize("dtype", by_day(*ORACLES), ids=lambda dtype: dtype.name.lower())
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_operators_on_constants(operator: str, dtype: DType) -> None:
     cases = [

@@ -83,13 +83,13 @@ def check(cases: dict[int, oracle.Case]) -> None:
 
 
 @pytest.mark.parametrize("operator", random_models.OPERATORS)
-@pytest.mark.parametrize("first", [0, pytest.param(BLOCK, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("first", by_day(0, BLOCK))
 def test_random_operators(operator: str, first: int) -> None:
     seeds = range(first, first + BLOCK)
     check({seed: random_models.single_operator(operator, seed) for seed in seeds})
 
 
-@pytest.mark.parametrize("first", [0, BLOCK])
+@pytest.mark.parametrize("first", by_day(0, BLOCK))
 def test_random_networks(first: int) -> None:
     check({seed: random_networks.network(seed) for seed in range(first, first + BLOCK)})
 

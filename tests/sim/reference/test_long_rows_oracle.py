@@ -10,6 +10,7 @@ from kiwicha.contract.engine import MAX_U16
 from kiwicha.contract.program import Where
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
+from tests.support.choices import by_day
 from tests.support.models.wide_rows import wide_rows
 from tests.support.oracle import oracle
 
@@ -31,7 +32,7 @@ CASES: list[tuple[str, tuple[int, int, int], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("config", ["32", "64", "128", "256"])
+@pytest.mark.parametrize("config", by_day("64", "32", "128", "256"))
 def test_long_rows(config: str) -> None:
     assert all(shape[1] * -(-shape[2] // 8) * 8 > MAX_U16 for _, shape, _ in CASES)
     cases = [wide_rows(operator, shape, **changes) for operator, shape, changes in CASES]

@@ -9,6 +9,7 @@ from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.firmware.native import build_native, run_native
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
+from tests.support.choices import by_day
 from tests.support.models import random_moves
 from tests.support.oracle import oracle
 
@@ -57,7 +58,7 @@ def test_random_operators(operator: str) -> None:
     check(cases, [CONFIGS["simd"], ENGINE_CONFIGS["64"]])
 
 
-@pytest.mark.parametrize("first", [0, BLOCK])
+@pytest.mark.parametrize("first", by_day(0, BLOCK))
 def test_random_networks(first: int) -> None:
     """With operators of other kinds between; on the CPU and with an engine."""
     cases = {seed: random_moves.network(seed) for seed in range(first, first + BLOCK)}

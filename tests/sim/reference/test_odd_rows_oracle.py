@@ -10,6 +10,7 @@ from kiwicha.contract import configs
 from kiwicha.contract.program import Where
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
+from tests.support.choices import by_day
 from tests.support.models.odd_rows import ELEMENTWISE, conversions, elementwise
 from tests.support.oracle import oracle
 
@@ -44,7 +45,7 @@ def check(case: oracle.Case, answer: oracle.Answer, config: str) -> Compilation:
     return stages
 
 
-@pytest.mark.parametrize("macs", SMALL)
+@pytest.mark.parametrize("macs", by_day(*SMALL))
 @pytest.mark.parametrize("kind", ELEMENTWISE)
 def test_elementwise(kind: str, macs: str) -> None:
     cases = [elementwise(kind, shape) for shape in SHAPES]

@@ -16,6 +16,7 @@ from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.sim.verilator.image_run import Ending, run_image
 from kiwicha.sim.verilator.program_run import run_program
 from kiwicha.sim.verilator.simulator import Simulator, build_simulator
+from tests.support.choices import by_day
 from tests.support.programs.copies import copy_program
 
 pytestmark = pytest.mark.verilator
@@ -213,7 +214,7 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", by_day(1, 2))
 def test_random_loads_and_stores(simulator: Simulator, tmp_path: Path, seed: int) -> None:
     # Four pages fall on the same lines of the data cache, so that most loads reach the DRAM, right
     # after stores to the same or the neighbouring word and with other stores on their way.

@@ -7,7 +7,7 @@ from tools.fuzz.runtime import RuntimeResult, spoil_programs
 from tools.fuzz.seeds import small_program
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_spoilt_programs_are_refused_or_harmless() -> None:
     raw = small_program()
     flips = spoil_programs(raw, 0, 200, flips=True)
