@@ -15,6 +15,8 @@ from tests.support.commands.example_runs import example_run, example_study
 BYTES_LIMIT = 3_000_000
 SECONDS_LIMIT = 2
 DRAWN = "body[data-drawn]"
+PATIENCE_MILLISECONDS = 120_000
+"""For a page to load: other tests share the processor."""
 PHONE_PIXELS = 390
 
 
@@ -39,6 +41,7 @@ class Opened:
         self.problems: list[str] = []
         self.requests: list[str] = []
         self.tab = chromium.new_context(**context).new_page()
+        self.tab.set_default_navigation_timeout(PATIENCE_MILLISECONDS)
         self.tab.on("console", self._note)
         self.tab.on("pageerror", lambda error: self.problems.append(str(error)))
         self.tab.on("request", lambda request: self.requests.append(request.url))

@@ -89,7 +89,8 @@ def _navigation(*, is_tried: bool) -> list[Mapping[str, Any]]:
     guides = ("bring-your-own-model", "keras", "pytorch", "sound", "gallery", "read-a-report")
     applications = ("tflm", "beside-the-engine", "camera", "first-power-up")
     notebooks = ("own-model", "where-the-cycles-go")
-    inside = ("architecture", "engine", "depthwise", "performance", "timing", "bring-up")
+    hardware = ("architecture", "engine", "depthwise", "timing", "bring-up")
+    inside = (*hardware, "performance", "verification")
     return [
         {"Kiwicha": "README.md"},
         *([{"Try it": _TRY}] if is_tried else []),
