@@ -6,7 +6,7 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import LINE_BYTES
-from kiwicha.contract.latencies import PORT_TURN_WORDS
+from kiwicha.contract.latencies import PORT_QUIET_CYCLES, PORT_TURN_WORDS
 from kiwicha.gateware.engine.memory.interfaces import (
     PORT_ADDRESS_BITS,
     MemoryPortSignature,
@@ -24,6 +24,9 @@ class MemoryPort(wiring.Component):
     shorter turns lose bandwidth in DRAM, longer ones make others wait. What was offered to the port
     stays until it is taken, also after ``halt``.
 
+    DRAM may be owed data when this component is reset. It passes over words that come then, lets
+    DRAM have bytes that are not written, and begins when none has come for `PORT_QUIET_CYCLES`.
+
     Latency: a command reaches the port one cycle after it is taken, a word its reader one cycle
     after it came. Throughput: one command per cycle; a change of clients costs up to one cycle.
 
@@ -40,7 +43,8 @@ class MemoryPort(wiring.Component):
     halt : ``In(1)``
         Take no more commands.
     is_idle : ``Out(1)``
-        Every command taken is complete: its word delivered, or its data accepted by the port.
+        Every command taken is complete: its word delivered, or its data accepted by the port. Low
+        after a reset, until it begins.
 
     Raises
     ------
@@ -79,10 +83,16 @@ class MemoryPort(wiring.Component):
         can_take = Signal()
         address = Signal(PORT_ADDRESS_BITS)
         writes = Signal(range(self.MAX_OUTSTANDING))
+        # After a reset.
+        quiet_left = Signal(range(PORT_QUIET_CYCLES + 1), init=PORT_QUIET_CYCLES)
+        begins = Signal()
+        m.d.comb += begins.eq(quiet_left == 0)
+        with m.If(~begins):
+            m.d.sync += quiet_left.eq(Mux(self.port.rdata.valid, PORT_QUIET_CYCLES, quiet_left - 1))
         has_place = Mux(is_write, ~writes.all(), tags.w_rdy)
         m.d.comb += [
             is_write.eq(grant == count),
-            can_take.eq((~cmd.valid | cmd.ready) & ~self.halt & has_place),
+            can_take.eq((~cmd.valid | cmd.ready) & ~self.halt & has_place & begins),
             takes.eq(wants & can_take),
             tags.w_en.eq(takes & ~is_write),
             tags.w_data.eq(Cat(is_last, grant)),
@@ -107,8 +117,8 @@ class MemoryPort(wiring.Component):
         with m.Elif(cmd.ready):
             m.d.sync += cmd.valid.eq(0)
         self._grant(m, grant, wants, takes)
-        self._return(m, tags, takes & is_write, writes)
-        m.d.comb += self.is_idle.eq(~cmd.valid & ~tags.r_rdy & (writes == 0))
+        self._return(m, tags, takes & is_write, writes, begins)
+        m.d.comb += self.is_idle.eq(begins & ~cmd.valid & ~tags.r_rdy & (writes == 0))
         return m
 
     def _grant(self, m: Module, grant: Signal, wants: Signal, takes: Signal) -> None:
@@ -128,12 +138,14 @@ class MemoryPort(wiring.Component):
                             with m.If(waiting[other]):
                                 m.d.sync += grant.eq(other)
 
-    def _return(self, m: Module, tags: SyncFIFO, takes_write: Signal, writes: Signal) -> None:
+    def _return(
+        self, m: Module, tags: SyncFIFO, takes_write: Signal, writes: Signal, begins: Signal
+    ) -> None:
         """Build the data paths and the count of writes whose data were not accepted yet."""
         rdata, wdata = self.port.rdata, self.port.wdata
         valid_s1 = Signal()
         data_s1 = Signal(8 * LINE_BYTES, reset_less=True)
-        m.d.sync += [valid_s1.eq(rdata.valid), data_s1.eq(rdata.payload)]
+        m.d.sync += [valid_s1.eq(rdata.valid & begins), data_s1.eq(rdata.payload)]
         m.d.comb += tags.r_en.eq(valid_s1)
         for number, reader in enumerate(self.readers):
             m.d.comb += [
@@ -146,7 +158,10 @@ class MemoryPort(wiring.Component):
         m.d.comb += [
             wdata.valid.eq(self.writer.beats.valid & (writes != 0)),
             wdata.payload.data.eq(self.writer.beats.payload.data),
-            wdata.payload.we.eq(self.writer.beats.payload.mask),
+            # What is taken for a write from before a reset changes nothing.
+            wdata.payload.we.eq(
+                self.writer.beats.payload.mask & (writes != 0).replicate(LINE_BYTES)
+            ),
             self.writer.beats.ready.eq(wdata.ready & (writes != 0)),
             accepts.eq(wdata.valid & wdata.ready),
         ]

@@ -27,6 +27,7 @@ __all__ = [
     "NEXT_BEAT_CYCLES",
     "PARAMETER_CYCLES",
     "PARAMETER_WAIT_CYCLES",
+    "PORT_QUIET_CYCLES",
     "PORT_TURN_WORDS",
     "READER_WORDS",
     "REQUANTIZER_CYCLES",
@@ -147,6 +148,10 @@ READER_WORDS = 32
 """Words that a DMA reader or writer holds."""
 PORT_TURN_WORDS = 64
 """Words, 1 KiB, after which the DRAM port may turn to another client."""
+PORT_QUIET_CYCLES = 1023
+"""After a reset the port asks DRAM when so many cycles have passed without a word: more than lie
+between two words that DRAM owes. Those are apart by a refresh, of 43 cycles at most, and by words
+of the CPU's port, which has one command at a time: a bound ten times as large is left."""
 
 
 def drain_cycles(macs: int, lanes: int) -> int:

@@ -28,6 +28,9 @@ class _Reads:
 
     def __init__(self, m: Module, dut: MemoryPort) -> None:
         cmd, rdata = dut.port.cmd, dut.port.rdata
+        # Words from before a reset come until the port begins, and none behind.
+        begins = signals_of(dut)["begins"]
+        comes = rdata.valid & begins
         self.count = Signal(_COUNT_BITS, name="reads")
         """Words that were asked for and did not come."""
         self.came = Signal()
@@ -35,8 +38,11 @@ class _Reads:
         self.asks = cmd.valid & cmd.ready & ~cmd.payload.we
         self.waits = cmd.valid & ~cmd.payload.we
         """A read stands in the command register."""
-        m.d.sync += [self.count.eq(self.count + self.asks - rdata.valid), self.came.eq(rdata.valid)]
-        m.d.comb += Assume(~rdata.valid | (self.count != 0))
+        m.d.sync += [self.count.eq(self.count + self.asks - comes), self.came.eq(comes)]
+        m.d.comb += [
+            Assume(~comes | (self.count != 0)),
+            Assert(begins | ((self.count == 0) & ~self.came & ~cmd.valid & ~dut.is_idle)),
+        ]
 
 
 class _ChosenRead:
@@ -98,7 +104,8 @@ def memory_port(dut: MemoryPort, choose: Signal) -> Rules:
     It comes with the reader's ``is_last``, in order; a write has its writer's address, and its data
     and mask are offered after its command was taken. Commands and data stay until they are taken,
     nothing is taken in ``halt``, and idle means that DRAM owes nothing. Assumed: commands and beats
-    of clients stay until they are taken; DRAM answers reads in order, each once.
+    of clients stay until they are taken; DRAM answers reads in order, each once, and those from
+    before a reset before the port begins.
 
     Parameters
     ----------
@@ -202,5 +209,6 @@ def _check_writes(m: Module, dut: MemoryPort, writes: Signal) -> None:
         Assert(~dut.is_idle | (owed == 0)),
         Assert((beats.valid & beats.ready) == accepts),
         Assert(wdata.payload.data == beats.payload.data),
-        Assert(wdata.payload.we == beats.payload.mask),
+        Assert(~wdata.valid | (wdata.payload.we == beats.payload.mask)),
+        Assert((writes != 0) | (wdata.payload.we == 0)),
     ]

@@ -6,12 +6,12 @@ from collections import deque
 from typing import Any
 
 import pytest
-from amaranth import Module
+from amaranth import Module, ResetInserter
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.sim import SimulatorContext
 
-from kiwicha.contract.latencies import PORT_TURN_WORDS
+from kiwicha.contract.latencies import PORT_QUIET_CYCLES, PORT_TURN_WORDS
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory.interfaces import (
@@ -21,12 +21,13 @@ from kiwicha.gateware.engine.memory.interfaces import (
     StoreSignature,
 )
 from kiwicha.gateware.engine.memory.memory_port import MemoryPort
+from tests.support.choices import by_day
 from tests.support.gateware.unit_simulation import UnitSimulation
 
 READERS = 2
 DEPTH = 32
 LATENCY_CYCLES = 17
-LIMIT_CYCLES = 1000
+LIMIT_CYCLES = 1000 + PORT_QUIET_CYCLES
 COMMAND = tuple[int, bool, int]
 """Cycle, whether it is a write, and address."""
 
@@ -46,15 +47,18 @@ class MemoryPath(wiring.Component):
             "memory": Out(MemoryPortSignature()),
             "halt": In(1),
             "is_idle": Out(1),
+            "reset": In(1),
         })
 
     def elaborate(self, platform: object) -> Module:
         """Connect them."""
         m = Module()
-        m.submodules.port = port = self.port
-        m.submodules.writer = writer = self.writer
+        reset = ResetInserter(self.reset)
+        port, writer = self.port, self.writer
+        m.submodules.port = reset(port)
+        m.submodules.writer = reset(writer)
         for number, reader in enumerate(self.readers):
-            m.submodules[f"reader_{number}"] = reader
+            m.submodules[f"reader_{number}"] = reset(reader)
             wiring.connect(m, reader.port, port.readers[number])
             wiring.connect(m, wiring.flipped(self.requests[number]), reader.requests)
             wiring.connect(m, reader.beats, wiring.flipped(self.beats[number]))
@@ -97,7 +101,8 @@ class Surroundings:
         if comes:
             ctx.set(memory.rdata.payload, 7 * self.owed.popleft()[1])
         ctx.set(memory.wdata.ready, bool(self.unwritten))
-        if self.unwritten and ctx.get(memory.wdata.valid):
+        if self.unwritten:
+            # Without a look at valid, as LiteDRAM.
             data = ctx.get(memory.wdata.payload)
             self.written[self.unwritten.popleft()] = (data.data, data.we)
         if ctx.get(memory.cmd.valid) and not refuses:
@@ -118,6 +123,13 @@ class Surroundings:
                 beat = ctx.get(beats.payload)
                 self.words[number].append((beat.data, beat.is_last))
         await ctx.tick()
+        self.cycle += 1
+
+    async def begin(self) -> None:
+        """Let the port find that DRAM owes nothing."""
+        for cycle in range(PORT_QUIET_CYCLES + 1):
+            assert self.ctx.get(self.dut.is_idle) == (cycle == PORT_QUIET_CYCLES)
+            await self.ctx.tick()
         self.cycle += 1
 
     async def ask(self, requests: Any, address: int, words: int) -> None:
@@ -159,6 +171,7 @@ def test_everybody_gets_what_was_asked_for(words: int, refuses_every: int) -> No
 
     async def bench(ctx: SimulatorContext) -> None:
         around = Surroundings(ctx, dut, refuses_every)
+        await around.begin()
         await around.ask(dut.requests[0], 1000, words)
         await around.ask(dut.requests[1], 5000, words + 1)
         stored = [(11 * k, 1 << k % 16) for k in range(words)]
@@ -181,6 +194,7 @@ def test_a_turn_is_as_long_as_it_should_be() -> None:
 
     async def bench(ctx: SimulatorContext) -> None:
         around = Surroundings(ctx, dut)
+        await around.begin()
         await around.ask(dut.requests[0], 1000, 200)
         await around.ask(dut.requests[1], 5000, 200)
         await around.finish()
@@ -199,6 +213,7 @@ def test_commands_follow_each_other() -> None:
 
     async def bench(ctx: SimulatorContext) -> None:
         around = Surroundings(ctx, dut)
+        await around.begin()
         await around.ask(dut.requests[0], 1000, DEPTH)
         asked = around.cycle
         await around.finish()
@@ -218,11 +233,44 @@ def test_commands_follow_each_other() -> None:
     simulation().run(bench)
 
 
+@pytest.mark.parametrize("gap", by_day(0, 8, *range(1, 8), *range(9, 41)))
+def test_words_from_before_a_reset_go_to_nobody(gap: int) -> None:
+    """DRAM is not reset."""
+    dut = simulation().component
+
+    async def bench(ctx: SimulatorContext) -> None:
+        around = Surroundings(ctx, dut)
+        await around.begin()
+        for number, requests in enumerate(dut.requests):
+            await around.ask(requests, 100 * (number + 1), 20)
+        for _ in range(12):
+            await around.tick()
+        assert around.owed
+        ctx.set(dut.reset, 1)
+        await around.tick()
+        await around.tick()
+        ctx.set(dut.reset, 0)
+        for words in around.words:
+            words.clear()
+        for _ in range(gap):
+            await around.tick()
+            assert not ctx.get(dut.is_idle)
+        await around.ask(dut.requests[1], 900, 4)
+        await around.ask(dut.writes, 9000, 2)
+        around.to_store.extend([(5, 1), (6, 2)])
+        await around.finish()
+        assert around.words == [[], expected(900, 4)]
+        assert around.written == {9000: (5, 1), 9001: (6, 2)}
+
+    simulation().run(bench)
+
+
 def test_nothing_is_asked_in_a_halt() -> None:
     dut = simulation().component
 
     async def bench(ctx: SimulatorContext) -> None:
         around = Surroundings(ctx, dut)
+        await around.begin()
         await around.ask(dut.requests[0], 1000, DEPTH)
         for _ in range(6):
             await around.tick()

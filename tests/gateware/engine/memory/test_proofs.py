@@ -46,8 +46,16 @@ PORT_MUTANTS = {
         "address.eq(self.readers[0].commands.payload.address)",
     ),
     "all bytes written": (
-        "wdata.payload.we.eq(self.writer.beats.payload.mask)",
-        "wdata.payload.we.eq(-1)",
+        "self.writer.beats.payload.mask & (writes != 0).replicate(LINE_BYTES)",
+        "-1",
+    ),
+    "words from before a reset": (
+        "valid_s1.eq(rdata.valid & begins)",
+        "valid_s1.eq(rdata.valid)",
+    ),
+    "idle before it begins": (
+        "self.is_idle.eq(begins & ~cmd.valid",
+        "self.is_idle.eq(~cmd.valid",
     ),
 }
 CHAIN_MUTANTS = {
