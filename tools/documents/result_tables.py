@@ -17,7 +17,16 @@ from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
 from tools.documents.result_files import results_of
 from tools.results.kinds import area_command, bench_command, compile_command
-from tools.results.planned import BLOCKS, BOARDS, DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC, ROOM
+from tools.results.planned import (
+    BLOCKS,
+    BOARDS,
+    DEPTHWISE,
+    GALLERY,
+    PREDICTIONS,
+    PUBLIC,
+    ROOM,
+    SOFTMAX,
+)
 
 __all__ = [
     "blocks_table",
@@ -55,7 +64,7 @@ def overview(files: dict[str, Any], freshness: Freshness) -> str:
         If a file holds something else, or a run whose output was wrong.
     """
     parts = []
-    others = {BLOCKS, *_UNITS, GALLERY, PREDICTIONS, PUBLIC, *BOARDS.values()}
+    others = {BLOCKS, *_UNITS, GALLERY, SOFTMAX, PREDICTIONS, PUBLIC, *BOARDS.values()}
     if runs := [item for item in _runs_of(files) if item[0] not in others]:
         parts += [_cycles(runs), _commands(bench_command(*item) for item in runs)]
         parts.append(freshness(name for name, _ in runs))

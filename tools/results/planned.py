@@ -14,7 +14,7 @@ from tools.results.kinds import BENCH, KINDS
 from tools.results.result import FOLDER, Kind, Result
 
 __all__ = ["BLOCKS", "BOARDS", "DEPTHWISE", "FRONTEND", "GALLERY", "LARGE", "PREDICTIONS"]
-__all__ += ["PUBLIC", "ROOM", "STREAMING", "planned"]
+__all__ += ["PUBLIC", "ROOM", "SOFTMAX", "STREAMING", "planned"]
 
 GALLERY = "docs/results/bench/gallery.json"
 """Runs of the gallery, which only the page of results shows one by one."""
@@ -33,6 +33,10 @@ _PUBLIC_MODELS = (
     *("resnet_large", "str_ww"),
 )
 _ENGINES = ("64", "128")
+SOFTMAX = "docs/results/bench/softmax.json"
+"""Runs of those models of the gallery whose SOFTMAX takes long on the CPU, with jobs for it."""
+_SOFTMAX_MODELS = ("yolov8n@128", "keyword_transformer@98")
+_SOFTMAX_CONFIGS = ("64-softmax",)
 STREAMING = "docs/results/bench/streaming.json"
 """Runs of public models that keep states, or have recurrent layers."""
 _STREAMING_MODELS = ("okay_nabu", "keyword_scrambled", "mnist_lstm")
@@ -97,7 +101,8 @@ def planned(project: Path) -> list[Result]:
     """
     wanted = {GALLERY: [catalogue.find(name).name for name in _GALLERY_MODELS]}
     wanted[PUBLIC] = [zoo.find(name).name for name in _PUBLIC_MODELS]
-    runs = {path: _runs(names) for path, names in wanted.items()}
+    runs = {path: _runs(names, _ENGINES) for path, names in wanted.items()}
+    runs[SOFTMAX] = _runs(_SOFTMAX_MODELS, _SOFTMAX_CONFIGS)
     runs[STREAMING] = _each(_STREAMING_MODELS, _ENGINES)
     runs[FRONTEND] = _each(_FRONTENDS, (_WITHOUT_ENGINE,))
     runs[PREDICTIONS] = [{"model": name, "config": _USUAL} for name in _SMALL_MODELS]
@@ -136,12 +141,8 @@ def _syntheses() -> list[Result]:
     ]
 
 
-def _runs(names: Sequence[str]) -> list[dict[str, Any]]:
-    return [
-        {"model": name, "config": config, "vela": {"version": ""}}
-        for name in names
-        for config in _ENGINES
-    ]
+def _runs(models: Sequence[str], configs: Sequence[str]) -> list[dict[str, Any]]:
+    return [{**run, "vela": {"version": ""}} for run in _each(models, configs)]
 
 
 def _runs_with(board: str) -> list[dict[str, Any]]:
