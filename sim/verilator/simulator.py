@@ -31,6 +31,7 @@ __all__ = [
     "ELABORATED",
     "GENERATING",
     "HARNESS",
+    "SOC_HEADER",
     "VERILATE",
     "Simulator",
     "build_simulator",
@@ -49,7 +50,8 @@ GENERATING = "generating the system on chip"
 _FOLDER = Path(__file__).parent
 HARNESS = _FOLDER / "harness"
 """Folders of C++: ``system`` is the program's, ``web`` that of `web_module`."""
-_SOC_HEADER = "kiwicha_soc.h"
+SOC_HEADER = "kiwicha_soc.h"
+"""For the firmware."""
 _LITEX_HEADERS = "generated"
 _DRAM_TIMES = "dram_times.json"
 CFU = "cfu.v"
@@ -168,7 +170,7 @@ def build_simulator(
     entry = cache.build("simulator", key, compile_into, on_build=told)
     return Simulator(
         binary=entry / "Vsoc",
-        soc_header=(system / _SOC_HEADER).read_text(encoding="utf-8"),
+        soc_header=(system / SOC_HEADER).read_text(encoding="utf-8"),
         has_trace=trace,
         checked=_times(system) if checks_dram else None,
     )
@@ -246,13 +248,13 @@ def soc_header_text(config: Config, on_build: Callable[[], None] | None = None) 
     on_build : callable or None
         Called before the system is generated, and only if it is.
     """
-    return (elaborated(config, on_build) / _SOC_HEADER).read_text(encoding="utf-8")
+    return (elaborated(config, on_build) / SOC_HEADER).read_text(encoding="utf-8")
 
 
 def system_headers(config: Config, on_build: Callable[[], None] | None = None) -> dict[str, str]:
     """Return ``kiwicha_soc.h`` and LiteX's headers by their paths; else as `soc_header_text`."""
     folder = elaborated(config, on_build)
-    paths = [folder / _SOC_HEADER, *sorted((folder / _LITEX_HEADERS).iterdir())]
+    paths = [folder / SOC_HEADER, *sorted((folder / _LITEX_HEADERS).iterdir())]
     return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in paths}
 
 
