@@ -130,7 +130,8 @@ def advance(course: Course, limit: float) -> bool:
         # Compute all groups whose weights and transfers are there.
         while (ahead or is_free[job]) and not (tables[job] and job >= fill_job):
             at = paces[job]
-            _, needed, _, start, cycles, last_row, share, slow, groups, wanted, drain = at
+            _, needed, _, start, cycles, last_row, share, last_share, slow = at[:9]
+            last_slow, groups, wanted, drain = at[9:]
             if needed:
                 filled = (fill_end if ahead == 1 else fill_before) + WEIGHTS_READY_CYCLES
             else:
@@ -156,12 +157,14 @@ def advance(course: Course, limit: float) -> bool:
                     waited_weights += late
                     first = filled + start
             time = first + cycles
-            shares.append((first, time, share, slow))
             if needed:
                 release_before, release = release, time
                 ahead -= 1
             group += 1
-            if group == groups:
+            if group < groups:
+                shares.append((first, time, share, slow))
+            else:
+                shares.append((first, time, last_share, last_slow))
                 time += drain
                 job_ends.append(time)
                 course.waits.append((begun, waited_transfers, waited_weights))

@@ -63,10 +63,11 @@ class Pace(NamedTuple):
         no weights.
     start, cycles, last_row : int
         As in `Work`.
-    share : float
-        Of the cycles in which results, and no transfer, have the line port.
-    converted_line : float
-        Cycles for a line of DRAM that is converted meanwhile.
+    share, last_share : float
+        Of the cycles in which results, and no transfer, have the line port; of those of the last
+        group.
+    converted_line, last_converted_line : float
+        Cycles for a line of DRAM that is converted meanwhile; in the last group.
     groups, wait_transfers, drain : int
         Of the job, as in `EngineJob` and `Work`.
     """
@@ -78,7 +79,9 @@ class Pace(NamedTuple):
     cycles: int
     last_row: int
     share: float
+    last_share: float
     converted_line: float
+    last_converted_line: float
     groups: int
     wait_transfers: int
     drain: int
