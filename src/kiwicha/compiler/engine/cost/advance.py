@@ -123,7 +123,7 @@ def advance(course: Course, limit: float) -> bool:
     held_end = -math.inf
     # When the last group's bank was free.
     fill_start = -math.inf
-    bank_free = released = fill_left = fill_due = line_pace = 0.0
+    bank_free = released = fill_left = fill_due = line_pace = slowed_due = 0.0
     job_count, move_count, never = len(paces), len(moves), math.inf
     is_free = [not pace.fill_cycles for pace in paces] + [False]
     while True:
@@ -332,6 +332,12 @@ def advance(course: Course, limit: float) -> bool:
                 ready = max(bank_free, words_there - needed) if early else fill_time
                 fill_due = max(ready + needed, released + settle)
                 line_pace = needed / fill_left
+                slowed_due = fill_due
+                if line_pace <= line_cycles:
+                    # Words are used as they come, so a refresh delays the group. Where groups wait
+                    # for banks, it delays those of both.
+                    felt = memory.refresh_share * (2 if bank_free > fill_end else 1)
+                    slowed_due += needed * felt
                 fill_left -= early
                 held -= early
                 early = -1.0
@@ -345,7 +351,7 @@ def advance(course: Course, limit: float) -> bool:
                 if fill_left <= 0.0:
                     # All words were there.
                     fill_left = 0.0
-                    fill_before, fill_end = fill_end, fill_due
+                    fill_before, fill_end = fill_end, max(fill_due, slowed_due)
                     ahead += 1
                     fill_group += 1
                     if fill_group == paces[fill_job].groups:
@@ -385,7 +391,7 @@ def advance(course: Course, limit: float) -> bool:
                 turn_words = 0.0
             if fill_left:
                 continue
-            fill_before, fill_end = fill_end, fill_due
+            fill_before, fill_end = fill_end, max(fill_due, slowed_due)
             if port_free > fill_end:
                 fill_end = port_free
             ahead += 1
