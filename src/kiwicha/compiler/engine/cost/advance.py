@@ -110,7 +110,8 @@ def advance(course: Course, limit: float) -> bool:
     is_transfers_turn, turn_cycles, turn_words = state[14:17]
     time, begun, waited_transfers, waited_weights = state[17:21]
     jobs_done, transfers_done, _, first_share, blocked_from, blocked_until = state[21:27]
-    described, job_room, job_left, due_time, due_words, line_ahead, slowing = state[27:]
+    described, job_room, job_left, due_time, due_words, line_ahead, slowing = state[27:34]
+    tables_end = state[34]
     first_request = (progress[0].time if progress else time) + JOB_WORDS
     # When the last descriptor had room.
     passed = 0.0
@@ -213,8 +214,8 @@ def advance(course: Course, limit: float) -> bool:
                 words_cycles += words * line_cycles
             # Mostly the port gives words faster than they are taken, but refreshes are felt.
             taken = tables[fill_job] * (1 + memory.refresh_share)
-            there = port_free + max(taken, words_cycles) + FUSED_TABLES_READY_CYCLES
-            tables_there[fill_job] = there
+            tables_end = port_free + max(taken, words_cycles)
+            tables_there[fill_job] = tables_end + FUSED_TABLES_READY_CYCLES
             port_free += words_cycles
             fill_job += 1
             continue
@@ -263,6 +264,9 @@ def advance(course: Course, limit: float) -> bool:
                 bank_free = released + refill
                 if fill_end > bank_free:
                     bank_free = fill_end
+                if tables_end > bank_free:
+                    # One thing is filled at a time.
+                    bank_free = tables_end
                 if fill_group == 0 and fill_job >= _JOBS_AHEAD:
                     # Its descriptor has passed.
                     seen = job_ends[fill_job - _JOBS_AHEAD] + _JOB_SEEN_CYCLES
@@ -279,7 +283,7 @@ def advance(course: Course, limit: float) -> bool:
                         *(jobs_done, transfers_done, len(shares), first_share),
                         *(blocked_from, blocked_until),
                         *(described, job_room, job_left),
-                        *(due_time, due_words, line_ahead, slowing),
+                        *(due_time, due_words, line_ahead, slowing, tables_end),
                     )
                 )
             lines = paces[fill_job].fill_lines

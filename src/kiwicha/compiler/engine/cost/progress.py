@@ -126,6 +126,8 @@ class Progress(NamedTuple):
     line_ahead, slowing : float
         Of the chunk: by how many cycles the next words come before its last line has moved, and
         what more its lines take because of refreshes, of their cycles.
+    tables_end : float
+        When the last tables of sums behind convolutions were there.
     """
 
     ahead: int = 0
@@ -162,3 +164,4 @@ class Progress(NamedTuple):
     due_words: float = 0
     line_ahead: float = 0.0
     slowing: float = 0.0
+    tables_end: float = -math.inf
