@@ -11,6 +11,7 @@ from kiwicha.compiler.engine.cost.bursts import (
     STORE_AHEAD_WORDS,
     STORE_ROOM_WORDS,
     descriptors_due,
+    felt_by_fill,
     loaded_burst,
     rate_at,
     share_of_burst,
@@ -127,6 +128,7 @@ def advance(course: Course, limit: float) -> bool:
     bank_free = released = fill_left = fill_due = line_pace = slowed_due = 0.0
     job_count, move_count, never = len(paces), len(moves), math.inf
     is_free = [not pace.fill_cycles for pace in paces] + [False]
+    felts = [felt_by_fill(pace, memory) for pace in paces]
     while True:
         # Compute all groups whose weights and transfers are there.
         while (ahead or is_free[job]) and not (tables[job] and job >= fill_job):
@@ -290,7 +292,7 @@ def advance(course: Course, limit: float) -> bool:
             if early < 0.0:
                 # While the bank is not free, words come as long as they have room; a burst
                 # starts when half of it is free.
-                early = held
+                early, there_end = held, held_end
                 if bank_free > fill_end > -never and held <= READER_WORDS // 2:
                     left = lines * (paces[fill_job].groups - fill_group)
                     held = min(READER_WORDS, left)
@@ -303,8 +305,12 @@ def advance(course: Course, limit: float) -> bool:
                     held_end = max(port_free, fill_end + taken)
                     turn_cycles = 0
                     turn_words += held - early
-                early = min(held, lines)
-                words_there = held_end - (held - early) * line_cycles
+                # Words that the reader had before come first.
+                before, early = early, min(held, lines)
+                if early <= before:
+                    words_there = there_end - (before - early) * line_cycles
+                else:
+                    words_there = held_end - (held - early) * line_cycles
                 if turn_words >= PORT_TURN_WORDS:
                     is_transfers_turn, turn_words = True, 0.0
             fill_time = bank_free
@@ -336,12 +342,9 @@ def advance(course: Course, limit: float) -> bool:
                 ready = max(bank_free, words_there - needed) if early else fill_time
                 fill_due = max(ready + needed, released + settle)
                 line_pace = needed / fill_left
-                slowed_due = fill_due
-                if line_pace <= line_cycles:
-                    # Words are used as they come, so a refresh delays the group. Where groups wait
-                    # for banks, it delays those of both.
-                    felt = memory.refresh_share * (2 if bank_free > fill_end else 1)
-                    slowed_due += needed * felt
+                # A refresh delays the group. Where groups wait for banks, it delays those of both.
+                felt = felts[fill_job] * (2 if bank_free > fill_end else 1)
+                slowed_due = fill_due + needed * felt
                 fill_left -= early
                 held -= early
                 early = -1.0
