@@ -301,8 +301,8 @@ def advance(course: Course, limit: float) -> bool:
                         held = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
                     taken = (held - early) * line_cycles
                     port_free += turn_cycles + taken
-                    # There was no room before the last words were used.
-                    held_end = max(port_free, fill_end + taken)
+                    # There was no room before the last words were used, and others came before.
+                    held_end = max(port_free, max(fill_end, held_end) + taken)
                     turn_cycles = 0
                     turn_words += held - early
                 # Words that the reader had before come first.
