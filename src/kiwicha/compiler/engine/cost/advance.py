@@ -353,7 +353,9 @@ def advance(course: Course, limit: float) -> bool:
                 if fill_left > 0.0 and is_last and not is_free[next_job]:
                     # The request for the next job's weights waits until all words of this one
                     # were asked for, and those of transfers wait behind it.
-                    blocked_from = max(bank_free, first_request)
+                    # The first ones come before it, if there is a group before the last one.
+                    is_single = paces[fill_job].groups == 1
+                    blocked_from = bank_free if is_single else max(bank_free, first_request)
                     blocked_until = never
                 if fill_left <= 0.0:
                     # All words were there.
