@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kiwicha.compiler import compile_stages
 from kiwicha.compiler.driver import Compilation
 from kiwicha.compiler.engine.cost.cycles import predict_program
+from kiwicha.contract.engine import EngineJob, SumFlag
 from kiwicha.contract.moves import EngineMove
 from kiwicha.sim.reference import executor as reference
 from tests.support.models.tflite_builder import ModelBuilder
@@ -85,6 +86,12 @@ OTHERS: dict[str, tuple[str, list[Any], Callable[[Bytes], Bytes], dict[str, int]
     ),
     "two of six": ("SLICE", [(0, 0, 0, 3), (1, 32, 32, 2)], lambda x: x[..., 3:5], {}),
     "backwards": ("REVERSE_V2", [(3,)], lambda x: x[..., ::-1], {}),
+    "of two images in turn": (
+        "TRANSPOSE",
+        [(0, 2, 1)],
+        lambda x: x.reshape(512, 2, 12).transpose(0, 2, 1),
+        {},
+    ),
     "mirrored": (
         "MIRROR_PAD",
         [[[0, 0], [0, 0], [0, 0], [1, 1]]],
@@ -104,8 +111,22 @@ OTHERS: dict[str, tuple[str, list[Any], Callable[[Bytes], Bytes], dict[str, int]
 def test_other_orders_of_channels(name: str) -> None:
     operator, operands, expected, options = OTHERS[name]
     for config in ("64", "256"):
-        found = compiled(operator, (1, 32, 32, 6), expected, operands, config, **options)
+        shape = (512, 2, 12) if operator == "TRANSPOSE" else (1, 32, 32, 6)
+        found = compiled(operator, shape, expected, operands, config, **options)
         assert is_picked(found)
+
+
+def test_rows_are_left_out() -> None:
+    ranges = [(0, 0, 0, 0), (1, 64, 64, 1), (1, 2, 2, 1)]
+    found = compiled("STRIDED_SLICE", (1, 64, 64, 1), lambda x: x[:, ::2, ::2], ranges, "64")
+    assert is_picked(found)
+
+
+def test_sums_of_two_jobs() -> None:
+    """Outputs from both ends of long pixels: two jobs need fewer words than one."""
+    found = compiled("TRANSPOSE", (784, 2, 58), lambda x: x.transpose(0, 2, 1), [(0, 2, 1)], "64")
+    jobs = [job for item in found.lists for job in item.jobs]
+    assert any(isinstance(job, EngineJob) and job.sums & SumFlag.KEEP for job in jobs)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,15 @@ repeats after, in whole words of the output.
 
 import dataclasses
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES
+from kiwicha.compiler.engine.ir.kernel_chunks import part_of
 from kiwicha.compiler.engine.ir.limits import WINDOW_LIMITS, require
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import (
@@ -27,7 +29,8 @@ from kiwicha.compiler.engine.ir.operations import (
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.replacements import with_fields
 from kiwicha.compiler.engine.ir.strided_copies import StridedCopy
-from kiwicha.compiler.engine.ir.window import Image, Window
+from kiwicha.compiler.engine.ir.window import Image, Window, padded
+from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import (
     move_cycles,
     operation_cycles,
@@ -35,10 +38,11 @@ from kiwicha.compiler.engine.schedule.estimates.operation_costs import (
 from kiwicha.compiler.engine.schedule.move_estimate import cycles_alone, move_cycles_alone
 from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer, convolution
+from kiwicha.compiler.engine.select.moves.byte_orders import ByteOrder, byte_orders
 from kiwicha.compiler.engine.select.reductions.sum_parts import uniform
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import INPUT_LANES, OUTPUT_BYTES
+from kiwicha.contract.engine import INPUT_LANES, OUTPUT_BYTES, SumFlag
 
 __all__ = ["with_picks"]
 
@@ -48,34 +52,14 @@ MOST_BYTES = 2**23
 """Of an output whose order is looked at: where that repeats is found byte by byte."""
 MOST_CHANNELS = 1024
 """Bytes of a pixel, of input or output: with more there would be too many jobs."""
-MOST_ROWS = 512
-"""Rows that are told apart, about: finer stripes gain nothing."""
 _BLOCKS = (8, 16, 32, 64, 128, MOST_CHANNELS)
 """Outputs of a job that are tried."""
+SERIES_BLOCK = 16
+"""Outputs of a block of which sums may be kept: two jobs can need fewer words than one."""
 _INT8 = (-128, 127)
 _INPUT, _OUTPUT = 0, 1
-
-
-@dataclass(frozen=True, eq=False)
-class _Order:
-    """Where the output bytes of each pixel come from.
-
-    Parameters
-    ----------
-    sources : ndarray of int64
-        For each, the input byte of that pixel; -1 if it is filled.
-    fills : ndarray of int32
-        What those are filled with; else 0.
-    channels : int
-        Input bytes of a pixel.
-    pixels : int
-        How many there are.
-    """
-
-    sources: NDArray[np.int64]
-    fills: NDArray[np.int32]
-    channels: int
-    pixels: int
+_Box = tuple[range, range]
+"""Parts of an input pixel, and bytes of each of them."""
 
 
 def with_picks(operation: Operation, config: Config) -> Operation:
@@ -134,99 +118,117 @@ def _convolutions(
     copies: tuple[StridedCopy, ...], image: Image, output_image: Image, config: Config
 ) -> Iterator[ComputeOperation]:
     """Yield convolutions that do the same as copies, with pixels and blocks of several sizes."""
-    for order in _orders(copies, image.bytes, output_image.bytes):
-        layer = _layer(order, image, output_image)
-        size = len(order.sources)
-        for block in (*(block for block in _BLOCKS if block < size), size):
-            try:
-                yield _in_blocks(layer, order, block, config)
-            except BrokenLimitError:
-                continue
+    parts = {abs(loop.source) for copy in copies for loop in copy.loops}
+    for order in byte_orders(copies, image, output_image, MOST_CHANNELS):
+        outputs = len(order.sources)
+        for part in _parts(order, parts):
+            layer = _layer(order, part)
+            for size in (*(size for size in _BLOCKS if size < outputs), outputs):
+                with suppress(BrokenLimitError):
+                    whole = _in_blocks(layer, order, size, config)
+                    yield whole
+                    if size <= SERIES_BLOCK:
+                        yield _in_blocks(layer, order, size, config, in_series=True)
 
 
-def _orders(
-    copies: tuple[StridedCopy, ...], input_bytes: int, output_bytes: int
-) -> Iterator[_Order]:
-    """Yield the order of bytes in pixels of whole words, as small ones as there are."""
-    places = _places(copies, output_bytes)
-    steps = {loop.target for copy in copies for loop in copy.loops if loop.target}
-    size = next((step for step in sorted(steps) if _shift(places, step) is not None), None)
-    if size is None:
-        return
-    size = next(n for n in range(1, size + 1) if size % n == 0 and _shift(places, n) is not None)
-    whole = math.lcm(size, OUTPUT_BYTES)
-    for pixel in (whole, 2 * whole):
-        shift = _shift(places, pixel)
-        if output_bytes % pixel or shift is None or not 0 < shift <= MOST_CHANNELS:
-            continue
-        sources = places[:pixel]
-        is_filled = sources < 0
-        if pixel > MOST_CHANNELS or (sources[~is_filled] >= shift).any():
-            continue
-        if output_bytes // pixel * shift != input_bytes:
-            continue
-        fills = np.where(is_filled, -1 - sources, 0).astype(np.uint8).view(np.int8)
-        yield _Order(
-            np.where(is_filled, -1, sources), fills.astype(np.int32), shift, output_bytes // pixel
-        )
+def _parts(order: ByteOrder, sizes: Iterable[int]) -> list[int]:
+    """Return the bytes of parts of an input pixel: the whole, and what takes fewer words."""
+    whole = order.channels
+    possible = [size for size in sorted(sizes) if 0 < size < whole and whole % size == 0]
+    possible = [size for size in possible if order.input_row_bytes % size == 0]
+    best = min([whole, *possible], key=lambda size: _words(order, size))
+    return [whole] if best == whole or order.input_row_bytes % best else [whole, best]
 
 
-def _places(copies: tuple[StridedCopy, ...], size: int) -> NDArray[np.int64]:
-    """Return which input byte each output byte is; -1 less a byte where that fills it."""
-    found = np.zeros(size, np.int64)
-    for copy in copies:
-        targets = np.arange(copy.piece_bytes) + copy.target_start
-        sources = np.arange(copy.piece_bytes) + copy.source_start
-        for loop in reversed(copy.loops):
-            steps = np.arange(loop.count).reshape(-1, *[1] * targets.ndim)
-            targets = steps * loop.target + targets
-            sources = steps * loop.source + sources
-        found[targets] = sources if copy.source is not None else -1 - (copy.fill & 0xFF)
-    return found
+def _words(order: ByteOrder, part: int) -> int:
+    """Return the words that all blocks of outputs need, given the bytes of a part of a pixel."""
+    firsts = range(0, len(order.sources), OUTPUT_BYTES)
+    blocks = (order.sources[first : first + OUTPUT_BYTES] for first in firsts)
+    return sum(_box_words(_read(block, part)) for block in blocks)
 
 
-def _shift(places: NDArray[np.int64], size: int) -> int | None:
-    """Return by how much the input moves on after so many output bytes; None if that differs."""
-    if size <= 0 or len(places) % size:
-        return None
-    for end in (min(4 * size, len(places)), len(places)):
-        first, second = places[: end - size], places[size:end]
-        is_filled = first < 0
-        if (np.where(is_filled, first - second, 0) != 0).any() or (second[~is_filled] < 0).any():
-            return None
-        shifts = (second - first)[~is_filled]
-        if not len(shifts) or (shifts != shifts[0]).any():
-            return None
-    return int(shifts[0])
+def _box_words(box: _Box) -> int:
+    columns, channels = box
+    return len(columns) * -(-len(channels) // INPUT_LANES)
 
 
-def _layer(order: _Order, image: Image, output_image: Image) -> WeightedLayer:
-    """Return the layer, in the rows of the move's tensors if pixels do not cross them."""
-    outputs, pixels = len(order.sources), order.pixels
-    rows = output_image.rows
-    if image.rows != rows or output_image.row_bytes % outputs:
-        rows = next((n for n in range(min(pixels, MOST_ROWS), 1, -1) if pixels % n == 0), pixels)
+def _boxes(sources: NDArray[np.int64], part: int, least: int) -> list[_Box]:
+    """Return what some outputs read: one box, or two that save so many words or more."""
+    whole = _read(sources, part)
+    used = np.unique(sources[sources >= 0])
+    found = [[whole]]
+    for key in (used, used % part):
+        ordered = used[np.argsort(key, kind="stable")]
+        halves = (np.split(ordered, [n]) for n in range(1, len(ordered)))
+        found += [[_read(low, part), _read(high, part)] for low, high in halves]
+    best = min(found, key=lambda boxes: sum(map(_box_words, boxes)))
+    saved = _box_words(whole) - sum(map(_box_words, best))
+    # Both parts must lie beside each other: no input counts twice.
+    return best if saved >= least and not _overlap(best[0], best[-1]) else [whole]
+
+
+def _overlap(first: _Box, second: _Box) -> bool:
+    """Return whether two boxes have bytes in common."""
+    return all(a.start < b.stop and b.start < a.stop for a, b in zip(first, second, strict=True))
+
+
+def _read(sources: NDArray[np.int64], part: int) -> _Box:
+    """Return which parts of a pixel some outputs need, and which bytes of each."""
+    used = sources[sources >= 0]
+    if not len(used):
+        return range(1), range(part)
+    columns, channels = used // part, used % part
+    read = range(int(channels.min()), int(channels.max()) + 1)
+    # A slice of as many words as the whole is read as a whole.
+    return (
+        range(int(columns.min()), int(columns.max()) + 1),
+        read if padded(len(read)) < part else range(part),
+    )
+
+
+def _layer(order: ByteOrder, part: int) -> WeightedLayer:
+    """Return the layer, whose input columns are parts of so many bytes."""
+    columns = order.input_row_bytes // part
     return WeightedLayer(
         position=0,
         input=_INPUT,
         output=_OUTPUT,
-        window=Window.of_pixels(rows, pixels // rows, order.channels),
-        parameters=dataclasses.replace(uniform(outputs, UNIT_SCALE), bias=order.fills),
+        window=Window(
+            input_rows=order.input_rows,
+            input_columns=columns,
+            channels=part,
+            output_rows=order.rows,
+            output_columns=order.columns,
+            kernel_columns=order.channels // part,
+            stride_rows=order.row_stride,
+            stride_columns=order.channels // part,
+        ),
+        parameters=dataclasses.replace(uniform(len(order.sources), UNIT_SCALE), bias=order.fills),
         input_zero_point=0,
         output_zero_point=0,
         clamp=_INT8,
     )
 
 
-def _in_blocks(layer: WeightedLayer, order: _Order, size: int, config: Config) -> ComputeOperation:
-    """Return the layer with a job for each block of so many outputs."""
+def _in_blocks(
+    layer: WeightedLayer,
+    order: ByteOrder,
+    size: int,
+    config: Config,
+    *,
+    in_series: bool = False,
+) -> ComputeOperation:
+    """Return the layer with a job for each block of so many outputs, or two that sum up."""
     require(WINDOW_LIMITS, layer)
     outputs = len(order.sources)
     pieces = [
-        _piece(layer, order, first, min(first + size, outputs), config)
+        piece
         for first in range(0, outputs, size)
+        for piece in _pieces(
+            layer, order, range(first, min(first + size, outputs)), config, in_series
+        )
     ]
-    if len(pieces) == 1 and pieces[0].operation.window.channels == order.channels:
+    if len(pieces) == 1 and pieces[0].operation.window == layer.window:
         return pieces[0].operation
     return DividedOperation(
         position=layer.position,
@@ -239,23 +241,41 @@ def _in_blocks(layer: WeightedLayer, order: _Order, size: int, config: Config) -
     )
 
 
-def _piece(layer: WeightedLayer, order: _Order, first: int, end: int, config: Config) -> Piece:
-    """Return the job for the outputs from ``first`` up to ``end``: of the inputs that they need."""
-    sources = order.sources[first:end]
-    used = sources[sources >= 0]
-    low, high = (int(used.min()), int(used.max()) + 1) if len(used) else (0, 1)
-    if high - low > order.channels - INPUT_LANES:
-        low, high = 0, order.channels
-    p = layer.parameters
+def _pieces(
+    layer: WeightedLayer, order: ByteOrder, outputs: range, config: Config, in_series: bool
+) -> Iterator[Piece]:
+    """Yield the job of some outputs, of the inputs that they need, or the two of a series."""
+    sources, part = order.sources[outputs.start : outputs.stop], layer.window.channels
+    columns, channels = _read(sources, part)
     block = dataclasses.replace(
         layer,
-        window=dataclasses.replace(layer.window, channels=high - low),
-        parameters=dataclasses.replace(uniform(end - first, UNIT_SCALE), bias=p.bias[first:end]),
+        window=dataclasses.replace(
+            layer.window,
+            channels=len(channels),
+            kernel_columns=len(columns),
+            pad_left=-columns.start,
+        ),
+        parameters=dataclasses.replace(
+            uniform(len(outputs), UNIT_SCALE), bias=order.fills[outputs.start : outputs.stop]
+        ),
     )
-    weights = (sources[:, np.newaxis] == np.arange(low, high)).astype(np.int16)
-    return Piece(
-        rows=range(layer.window.image_rows),
-        operation=packed_if_faster(convolution(block, weights[:, np.newaxis, np.newaxis]), config),
-        first_input_channel=low,
-        first_output_channel=first,
-    )
+    places = np.add.outer(np.array(columns) * part, np.array(channels))
+    weights = (sources[:, np.newaxis, np.newaxis] == places).astype(np.int16)
+    whole = packed_if_faster(convolution(block, weights[:, np.newaxis]), config)
+    assert isinstance(whole, Convolution)
+    least = math.ceil(JOB_CYCLES / (order.rows * order.columns)) + 1
+    boxes = _boxes(sources, part, least) if in_series else [(columns, channels)]
+    for number, (some_columns, some_channels) in enumerate(boxes):
+        chunk = (
+            slice(0, 1),
+            slice(some_columns.start - columns.start, some_columns.stop - columns.start),
+            slice(some_channels.start - channels.start, some_channels.stop - channels.start),
+        )
+        sums = SumFlag.CONTINUE if number else SumFlag.NONE
+        sums |= SumFlag.KEEP if number < len(boxes) - 1 else SumFlag.NONE
+        yield Piece(
+            rows=range(layer.window.image_rows),
+            operation=dataclasses.replace(part_of(whole, chunk), sums=sums),
+            first_input_channel=some_channels.start,
+            first_output_channel=outputs.start,
+        )
