@@ -37,9 +37,8 @@ struct gate_scales {
 };
 
 /** Returns the scaled sums of a unit's gates, which are the lanes; pixel and flag are constants. */
-KIWICHA_INLINE struct kiwicha_lstm_sums gates_of(const uint32_t pixel,
-                                                  const struct gate_scales *scales,
-                                                  const bool is_small)
+KIWICHA_INLINE struct kiwicha_lstm_sums
+gates_of(const uint32_t pixel, const struct gate_scales *scales, const bool is_small)
 {
     const int32_t sum_0 = kiwicha_cfu_read(pixel, 0), sum_1 = kiwicha_cfu_read(pixel, 1);
     const int32_t sum_2 = kiwicha_cfu_read(pixel, 2), sum_3 = kiwicha_cfu_read(pixel, 3);
@@ -149,9 +148,8 @@ struct step {
 };
 
 /** Computes a step; the flag is a constant. */
-KIWICHA_INLINE void run_step(const struct kiwicha_lstm_cell *cell,
-                             const struct gate_scales *scales, const struct kiwicha_lstm *p,
-                             struct step step, const bool is_small)
+KIWICHA_INLINE void run_step(const struct kiwicha_lstm_cell *cell, const struct gate_scales *scales,
+                             const struct kiwicha_lstm *p, struct step step, const bool is_small)
 {
     const uint32_t words = p->units / sizeof(kiwicha_word);
     for (const int8_t *end = step.output + p->units; step.output != end; step.output++) {
