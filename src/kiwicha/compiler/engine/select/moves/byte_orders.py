@@ -39,6 +39,8 @@ class ByteOrder:
         Of the input.
     row_stride : int
         Input rows from one output row to the next.
+    has_own_rows : bool
+        Rows are not those of the tensors.
     """
 
     sources: Places
@@ -49,6 +51,7 @@ class ByteOrder:
     input_rows: int
     input_row_bytes: int
     row_stride: int
+    has_own_rows: bool = False
 
 
 def byte_orders(
@@ -67,21 +70,25 @@ def byte_orders(
     """
     places = _places(copies, output_image.bytes)
     steps = sorted({loop.target for copy in copies for loop in copy.loops if loop.target})
-    rows = output_image.rows
-    table = places.reshape(rows, -1)
-    shift = _shift(places, table.shape[1]) if rows > 1 else None
-    if shift and shift % image.row_bytes == 0 and shift // image.row_bytes <= MAX_STRIDE:
-        for sources, fills, channels in _in_row(table[0], steps, most):
-            columns = table.shape[1] // len(sources)
+    for rows in dict.fromkeys((image.rows, output_image.rows)):
+        if not 1 < rows < len(places) or len(places) % rows:
+            continue
+        row = places[: len(places) // rows]
+        shift = _shift(places, len(row)) or 0
+        stride, left = divmod(shift, image.row_bytes)
+        if left or not 0 < stride <= MAX_STRIDE:
+            continue
+        for sources, fills, channels in _in_row(row, steps, most):
+            columns = len(row) // len(sources)
             if channels * columns <= image.row_bytes:
-                shape = rows, columns, image.rows, image.row_bytes, shift // image.row_bytes
+                shape = rows, columns, image.rows, image.row_bytes, stride
                 yield ByteOrder(sources, fills, channels, *shape)
     for sources, fills, channels in _in_row(places, steps, most):
         pixels = len(places) // len(sources)
         if pixels * channels == image.bytes:
             count = _rows(pixels)
             shape = count, pixels // count, count, image.bytes // count, 1
-            yield ByteOrder(sources, fills, channels, *shape)
+            yield ByteOrder(sources, fills, channels, *shape, has_own_rows=True)
 
 
 def _rows(pixels: int) -> int:

@@ -54,6 +54,8 @@ MOST_CHANNELS = 1024
 """Bytes of a pixel, of input or output: with more there would be too many jobs."""
 _BLOCKS = (8, 16, 32, 64, 128, MOST_CHANNELS)
 """Outputs of a job that are tried."""
+OWN_ROWS = 1.2
+"""By what a convolution counts as slower whose rows are not those of neighbours."""
 SERIES_BLOCK = 16
 """Outputs of a block of which sums may be kept: two jobs can need fewer words than one."""
 _INT8 = (-128, 127)
@@ -110,14 +112,20 @@ def _fastest(
     found = list(_convolutions(copies, image, output_image, config))
     if not found:
         return None, math.inf
-    best = min(found, key=lambda item: operation_cycles(item, config))
-    return best, cycles_alone(best, config)
+    weights = [OWN_ROWS if has_own_rows else 1.0 for _, has_own_rows in found]
+    cycles = [operation_cycles(item, config) for item, _ in found]
+    weighed = [a * b for a, b in zip(weights, cycles, strict=True)]
+    best = weighed.index(min(weighed))
+    return found[best][0], weights[best] * cycles_alone(found[best][0], config)
 
 
 def _convolutions(
     copies: tuple[StridedCopy, ...], image: Image, output_image: Image, config: Config
-) -> Iterator[ComputeOperation]:
-    """Yield convolutions that do the same as copies, with pixels and blocks of several sizes."""
+) -> Iterator[tuple[ComputeOperation, bool]]:
+    """Yield convolutions that do the same as copies, and whether they have rows of their own.
+
+    Pixels and blocks are of several sizes.
+    """
     parts = {abs(loop.source) for copy in copies for loop in copy.loops}
     for order in byte_orders(copies, image, output_image, MOST_CHANNELS):
         outputs = len(order.sources)
@@ -125,10 +133,10 @@ def _convolutions(
             layer = _layer(order, part)
             for size in (*(size for size in _BLOCKS if size < outputs), outputs):
                 with suppress(BrokenLimitError):
-                    whole = _in_blocks(layer, order, size, config)
-                    yield whole
+                    yield _in_blocks(layer, order, size, config), order.has_own_rows
                     if size <= SERIES_BLOCK:
-                        yield _in_blocks(layer, order, size, config, in_series=True)
+                        whole = _in_blocks(layer, order, size, config, in_series=True)
+                        yield whole, order.has_own_rows
 
 
 def _parts(order: ByteOrder, sizes: Iterable[int]) -> list[int]:
