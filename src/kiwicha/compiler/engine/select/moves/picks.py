@@ -8,7 +8,7 @@ repeats after, in whole words of the output.
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES
 from kiwicha.compiler.engine.ir.kernel_chunks import part_of
 from kiwicha.compiler.engine.ir.limits import WINDOW_LIMITS, require
-from kiwicha.compiler.engine.ir.move_operations import MoveOperation
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation, closing_gaps
 from kiwicha.compiler.engine.ir.operations import (
+    MAX_INTERNAL_TENSORS,
     ComputeOperation,
     DividedOperation,
     Operation,
     OperationSequence,
     Piece,
+    internal_tensor,
 )
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.replacements import with_fields
@@ -33,7 +35,7 @@ from kiwicha.compiler.engine.ir.window import Image, Window, padded
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import (
     move_cycles,
-    operation_cycles,
+    sequence_cycles,
 )
 from kiwicha.compiler.engine.schedule.move_estimate import cycles_alone, move_cycles_alone
 from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
@@ -74,21 +76,26 @@ def with_picks(operation: Operation, config: Config) -> Operation:
     config : Config
         With an engine.
     """
-    found = [
-        _picked(step, config) if isinstance(step, MoveOperation) else None
-        for step in operation.steps
-    ]
-    if not any(found):
-        return operation
-    return OperationSequence.of(
-        step if pick is None else pick for step, pick in zip(operation.steps, found, strict=True)
-    )
+    tensors = {tensor for step in operation.steps for tensor in (*step.inputs, step.output)}
+    steps: list[Operation] = []
+    for step in operation.steps:
+        numbers = (internal_tensor(step.position, n) for n in range(MAX_INTERNAL_TENSORS))
+        between = next((tensor for tensor in numbers if tensor not in tensors), None)
+        if isinstance(step, MoveOperation) and between is not None:
+            steps += _picked(step, between, config)
+        else:
+            steps.append(step)
+        tensors |= {item.output for item in steps}
+    return operation if steps == list(operation.steps) else OperationSequence.of(steps)
 
 
-def _picked(move: MoveOperation, config: Config) -> ComputeOperation | None:
-    """Return a convolution that does the same as a move; None if there is none, or a slower one."""
+def _picked(move: MoveOperation, between: int, config: Config) -> Sequence[Operation]:
+    """Return a convolution that does the same as a move, or the move if it is faster.
+
+    ``between`` is a tensor that only these operations know.
+    """
     if len(move.inputs) != 1 or move.place is not None or move.planes > 1 or move.constants:
-        return None
+        return [move]
     (tensor,) = move.inputs
     copies = tuple(
         copy if copy.source is None else dataclasses.replace(copy, source=_INPUT)
@@ -96,11 +103,20 @@ def _picked(move: MoveOperation, config: Config) -> ComputeOperation | None:
     )
     images = move.images[tensor], move.output_image
     if images[1].bytes > MOST_BYTES or images[1].bytes >= FAST_BYTES * move_cycles(move):
-        return None
+        return [move]
     found, cycles = _fastest(copies, *images, config)
     if found is None or cycles >= move_cycles_alone(move, config):
-        return None
-    return with_fields(found, position=move.position, inputs=(tensor,), output=move.output)
+        return [move]
+    own = with_fields(found, position=move.position, inputs=(tensor,), output=move.output)
+    return _without_gaps(own, between)
+
+
+def _without_gaps(operation: ComputeOperation, between: int) -> Sequence[Operation]:
+    """Return an operation, and a move behind it if its pixels are not of whole words."""
+    if operation.output_channels % OUTPUT_BYTES == 0:
+        return [operation]
+    closing = closing_gaps(operation, between, operation.output)
+    return [with_fields(operation, output=between), closing]
 
 
 # Networks have many moves of the same shape.
@@ -112,11 +128,13 @@ def _fastest(
     found = list(_convolutions(copies, image, output_image, config))
     if not found:
         return None, math.inf
+    between = internal_tensor(0, 0)
     weights = [OWN_ROWS if has_own_rows else 1.0 for _, has_own_rows in found]
-    cycles = [operation_cycles(item, config) for item, _ in found]
+    steps = [_without_gaps(item, between) for item, _ in found]
+    cycles = [sum(sequence_cycles(step, config) for step in item) for item in steps]
     weighed = [a * b for a, b in zip(weights, cycles, strict=True)]
     best = weighed.index(min(weighed))
-    return found[best][0], weights[best] * cycles_alone(found[best][0], config)
+    return found[best][0], weights[best] * cycles_alone(steps[best], config)
 
 
 def _convolutions(
