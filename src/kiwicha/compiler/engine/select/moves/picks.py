@@ -56,6 +56,8 @@ MOST_CHANNELS = 1024
 """Bytes of a pixel, of input or output: with more there would be too many jobs."""
 _BLOCKS = (8, 16, 32, 64, 128, MOST_CHANNELS)
 """Outputs of a job that are tried."""
+MARGIN = 1.1
+"""By what a convolution must be faster than a move: it has weights to load, and more jobs."""
 OWN_ROWS = 1.2
 """By what a convolution counts as slower whose rows are not those of neighbours."""
 SERIES_BLOCK = 16
@@ -104,8 +106,11 @@ def _picked(move: MoveOperation, between: int, config: Config) -> Sequence[Opera
     images = move.images[tensor], move.output_image
     if images[1].bytes > MOST_BYTES or images[1].bytes >= FAST_BYTES * move_cycles(move):
         return [move]
-    found, cycles = _fastest(copies, *images, config)
-    if found is None or cycles >= move_cycles_alone(move, config):
+    found, busy, cycles = _fastest(copies, *images, config)
+    # Beside neighbours that keep tensors in the scratchpad only its jobs count.
+    if found is None or busy >= move_cycles(move):
+        return [move]
+    if MARGIN * cycles >= move_cycles_alone(move, config):
         return [move]
     own = with_fields(found, position=move.position, inputs=(tensor,), output=move.output)
     return _without_gaps(own, between)
@@ -123,18 +128,22 @@ def _without_gaps(operation: ComputeOperation, between: int) -> Sequence[Operati
 @lru_cache(maxsize=256)
 def _fastest(
     copies: tuple[StridedCopy, ...], image: Image, output_image: Image, config: Config
-) -> tuple[ComputeOperation | None, float]:
-    """Return the fastest convolution that does the same as copies, and what it takes."""
+) -> tuple[ComputeOperation | None, float, float]:
+    """Return the fastest convolution that does the same as copies, and what it takes.
+
+    That is what its jobs take, and what it takes with its tensors in the arena.
+    """
     found = list(_convolutions(copies, image, output_image, config))
     if not found:
-        return None, math.inf
+        return None, math.inf, math.inf
     between = internal_tensor(0, 0)
     weights = [OWN_ROWS if has_own_rows else 1.0 for _, has_own_rows in found]
     steps = [_without_gaps(item, between) for item, _ in found]
     cycles = [sum(sequence_cycles(step, config) for step in item) for item in steps]
     weighed = [a * b for a, b in zip(weights, cycles, strict=True)]
     best = weighed.index(min(weighed))
-    return found[best][0], weights[best] * cycles_alone(steps[best], config)
+    alone = weights[best] * cycles_alone(steps[best], config)
+    return found[best][0], weighed[best], alone
 
 
 def _convolutions(
