@@ -65,7 +65,8 @@ SHUFFLED = (*range(0, 116, 2), *range(1, 116, 2))
     ids=["reversed", "shuffled", "repeated"],
 )
 def test_channels_are_gathered(shape: Sequence[int], order: Sequence[int], config: str) -> None:
-    assert is_picked(gathered(shape, order, config)) or config == "32"
+    # Small engines, and those with many stripes, gain too little.
+    assert is_picked(gathered(shape, order, config)) or config in {"32", "64-8k"}
 
 
 @pytest.mark.parametrize("config", ["64", "256", "64-8k"])
