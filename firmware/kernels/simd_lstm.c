@@ -21,15 +21,6 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_simd_lstm(const struct kiwicha_m
     return check.status;
 }
 
-/** Sets the scales of the gates, which are the lanes. */
-static void set_scales(const int32_t *multiplier, const int32_t *shift)
-{
-    kiwicha_cfu_scale(0, multiplier[0], shift[0]);
-    kiwicha_cfu_scale(1, multiplier[1], shift[1]);
-    kiwicha_cfu_scale(2, multiplier[2], shift[2]);
-    kiwicha_cfu_scale(3, multiplier[3], shift[3]);
-}
-
 KIWICHA_INLINE void set_bias(const int32_t *bias)
 {
     const int32_t bias_0 = bias[0], bias_1 = bias[1], bias_2 = bias[2], bias_3 = bias[3];
@@ -39,35 +30,70 @@ KIWICHA_INLINE void set_bias(const int32_t *bias)
     kiwicha_cfu_bias(3, bias_3);
 }
 
-/** Returns a gate's sum, limited to int16; pixel and gate are constants. */
-KIWICHA_INLINE int32_t gate_of(const uint32_t pixel, const uint32_t gate)
-{
-    return kiwicha_short(kiwicha_cfu_rescale(gate, kiwicha_cfu_read(pixel, gate)));
-}
+/** How sums of the gates are rescaled. */
+struct gate_scales {
+    struct kiwicha_lstm_scale small[KIWICHA_GATES]; /**< if all of them are */
+    const int32_t *multiplier, *shift;              /**< if not */
+};
 
-/** Writes the gates of a unit at one step; `pixel` is a constant. */
-KIWICHA_INLINE void store_gates(const uint32_t pixel, int16_t *output)
+/** Returns the scaled sums of a unit's gates, which are the lanes; pixel and flag are constants. */
+KIWICHA_INLINE struct kiwicha_lstm_sums
+gates_of(const uint32_t pixel, const struct gate_scales *scales, const bool is_small)
 {
-    output[0] = (int16_t)gate_of(pixel, 0);
-    output[1] = (int16_t)gate_of(pixel, 1);
-    output[2] = (int16_t)gate_of(pixel, 2);
-    output[3] = (int16_t)gate_of(pixel, 3);
-}
-
-enum kiwicha_status kiwicha_run_simd_lstm_gates(const struct kiwicha_memory *memory,
-                                                const void *params)
-{
-    if (memory == NULL || params == NULL) {
-        return KIWICHA_STATUS_BAD_ARGUMENT;
+    const int32_t sum_0 = kiwicha_cfu_read(pixel, 0), sum_1 = kiwicha_cfu_read(pixel, 1);
+    const int32_t sum_2 = kiwicha_cfu_read(pixel, 2), sum_3 = kiwicha_cfu_read(pixel, 3);
+    if (is_small) {
+        return (struct kiwicha_lstm_sums){
+            kiwicha_lstm_rescale(sum_0, scales->small[0]),
+            kiwicha_lstm_rescale(sum_1, scales->small[1]),
+            kiwicha_lstm_rescale(sum_2, scales->small[2]),
+            kiwicha_lstm_rescale(sum_3, scales->small[3]),
+        };
     }
-    const struct kiwicha_lstm_gates *p = params;
+    return (struct kiwicha_lstm_sums){
+        kiwicha_rescale(sum_0, scales->multiplier[0], scales->shift[0]),
+        kiwicha_rescale(sum_1, scales->multiplier[1], scales->shift[1]),
+        kiwicha_rescale(sum_2, scales->multiplier[2], scales->shift[2]),
+        kiwicha_rescale(sum_3, scales->multiplier[3], scales->shift[3]),
+    };
+}
+
+static struct gate_scales scales_of(const int32_t *multiplier, const int32_t *shift)
+{
+    struct gate_scales scales = {.multiplier = multiplier, .shift = shift};
+    for (uint32_t gate = 0; gate < KIWICHA_GATES; gate++) {
+        scales.small[gate] = kiwicha_lstm_scale_of(multiplier[gate], shift[gate]);
+    }
+    return scales;
+}
+
+/** Writes the gates of a unit at one step; pixel and flag are constants. */
+KIWICHA_INLINE void store_gates(const uint32_t pixel, const struct gate_scales *scales,
+                                const bool is_small, int16_t *output)
+{
+    struct kiwicha_lstm_sums x = gates_of(pixel, scales, is_small);
+    if (__builtin_expect(kiwicha_lstm_excess(x) >> 16 != 0, 0)) {
+        x.input = kiwicha_short(x.input);
+        x.forget = kiwicha_short(x.forget);
+        x.cell = kiwicha_short(x.cell);
+        x.output = kiwicha_short(x.output);
+    }
+    output[KIWICHA_GATE_INPUT] = (int16_t)x.input;
+    output[KIWICHA_GATE_FORGET] = (int16_t)x.forget;
+    output[KIWICHA_GATE_CELL] = (int16_t)x.cell;
+    output[KIWICHA_GATE_OUTPUT] = (int16_t)x.output;
+}
+
+/** Computes the gates of all rows and units; the flag is a constant. */
+KIWICHA_INLINE void run_gates(const struct kiwicha_memory *memory,
+                              const struct kiwicha_lstm_gates *p, const bool is_small)
+{
     const kiwicha_word *weights = kiwicha_source(memory, &p->weights);
     const int32_t *bias = kiwicha_source(memory, &p->bias);
     int16_t *outputs = kiwicha_target(memory, &p->output);
+    const struct gate_scales scales = scales_of(p->multiplier, p->shift);
     const uint32_t words = p->inputs / sizeof(kiwicha_word);
     const uint32_t pitch = KIWICHA_GATES * p->units;
-    kiwicha_cfu_input_offset(0);
-    set_scales(p->multiplier, p->shift);
     for (uint32_t unit = 0; unit < p->units; unit++) {
         const kiwicha_word *input = kiwicha_source(memory, &p->input);
         int16_t *output = outputs + KIWICHA_GATES * unit;
@@ -77,50 +103,97 @@ enum kiwicha_status kiwicha_run_simd_lstm_gates(const struct kiwicha_memory *mem
             kiwicha_cfu_start();
             kiwicha_simd_dot_4x4(input, input + words, input + 2 * words, input + 3 * words,
                                  weights, words);
-            store_gates(0, output);
-            store_gates(1, output + pitch);
-            store_gates(2, output + 2 * pitch);
-            store_gates(3, output + 3 * pitch);
+            store_gates(0, &scales, is_small, output);
+            store_gates(1, &scales, is_small, output + pitch);
+            store_gates(2, &scales, is_small, output + 2 * pitch);
+            store_gates(3, &scales, is_small, output + 3 * pitch);
             input += KIWICHA_PIXELS * words;
             output += KIWICHA_PIXELS * pitch;
         }
         for (; rows > 0; rows--) {
             kiwicha_cfu_start();
             kiwicha_simd_dot_1x4(input, weights, words);
-            store_gates(0, output);
+            store_gates(0, &scales, is_small, output);
             input += words;
             output += pitch;
         }
         weights += KIWICHA_GATES * words;
     }
+}
+
+enum kiwicha_status kiwicha_run_simd_lstm_gates(const struct kiwicha_memory *memory,
+                                                const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_lstm_gates *p = params;
+    kiwicha_cfu_input_offset(0);
+    if (kiwicha_lstm_is_small(p->shift)) {
+        run_gates(memory, p, true);
+    } else {
+        run_gates(memory, p, false);
+    }
     return KIWICHA_STATUS_OK;
 }
 
-/** Computes a step: hidden state to output. */
-static void run_step(const struct kiwicha_lstm_cell *cell, uint32_t units,
-                     const kiwicha_word *weights, const int32_t *bias, const kiwicha_word *hidden,
-                     const int16_t *input, int16_t *cells, int8_t *output)
+/** Where a step reads and writes. */
+struct step {
+    const kiwicha_word *weights;
+    const int32_t *bias; /**< or null */
+    const int8_t *hidden;
+    const int16_t *added;
+    int16_t *cells;
+    int8_t *output;
+};
+
+/** Computes a step; the flag is a constant. */
+KIWICHA_INLINE void run_step(const struct kiwicha_lstm_cell *cell, const struct gate_scales *scales,
+                             const struct kiwicha_lstm *p, struct step step, const bool is_small)
 {
-    const uint32_t words = units / sizeof(kiwicha_word);
-    for (const int8_t *end = output + units; output != end; output++) {
-        if (bias != NULL) {
-            set_bias(bias);
-            bias += KIWICHA_GATES;
+    const uint32_t words = p->units / sizeof(kiwicha_word);
+    for (const int8_t *end = step.output + p->units; step.output != end; step.output++) {
+        if (step.bias != NULL) {
+            set_bias(step.bias);
+            step.bias += KIWICHA_GATES;
         }
         kiwicha_cfu_start();
-        weights = kiwicha_simd_dot_1x4(hidden, weights, words);
-        const int32_t gates[KIWICHA_GATES] = {
-            kiwicha_short(input[0] + gate_of(0, 0)),
-            kiwicha_short(input[1] + gate_of(0, 1)),
-            kiwicha_short(input[2] + gate_of(0, 2)),
-            kiwicha_short(input[3] + gate_of(0, 3)),
-        };
-        const int32_t product = kiwicha_lstm_unit(cell, gates, cells++);
-        /* The first lane's scale is borrowed. */
-        kiwicha_cfu_scale(0, cell->hidden_multiplier, cell->hidden_shift);
-        *output = kiwicha_lstm_output(kiwicha_cfu_rescale(0, product), cell->hidden_offset);
-        kiwicha_cfu_scale(0, cell->multiplier[0], cell->shift[0]);
-        input += KIWICHA_GATES;
+        step.weights = kiwicha_simd_dot_1x4((const void *)step.hidden, step.weights, words);
+        const struct kiwicha_lstm_sums sums = gates_of(0, scales, is_small);
+        const int32_t product = kiwicha_lstm_unit(cell, step.added, sums, step.cells++);
+        const int32_t scaled =
+            is_small ? kiwicha_lstm_rescale(product, cell->hidden)
+                     : kiwicha_rescale(product, p->hidden_multiplier, p->hidden_shift);
+        *step.output = kiwicha_lstm_output(scaled, cell->hidden_offset);
+        step.added += KIWICHA_GATES;
+    }
+}
+
+/** Computes all steps; the flag is a constant. */
+KIWICHA_INLINE void run_steps(const struct kiwicha_memory *memory, const struct kiwicha_lstm *p,
+                              const bool is_small)
+{
+    struct kiwicha_lstm_cell cell;
+    kiwicha_lstm_begin(&cell, memory, p);
+    const struct gate_scales scales = scales_of(p->multiplier, p->shift);
+    const int16_t *added = kiwicha_source(memory, &p->input);
+    int8_t *outputs = kiwicha_target(memory, &p->output);
+    struct step step = {
+        .weights = kiwicha_source(memory, &p->weights),
+        .bias = p->bias.bytes != 0 ? kiwicha_source(memory, &p->bias) : NULL,
+    };
+    for (uint32_t batch = 0; batch < p->batches; batch++) {
+        int8_t *state = (int8_t *)kiwicha_target(memory, &p->hidden) + batch * p->units;
+        step.cells = (int16_t *)kiwicha_target(memory, &p->cell) + batch * p->units;
+        step.hidden = state;
+        for (uint32_t number = 0; number < p->steps; number++) {
+            const uint32_t first = (batch * p->batch_rows + number * p->step_rows) * p->units;
+            step.added = added + KIWICHA_GATES * first;
+            step.output = outputs + first;
+            run_step(&cell, &scales, p, step, is_small);
+            step.hidden = step.output;
+        }
+        memcpy(state, step.hidden, p->units);
     }
 }
 
@@ -130,26 +203,13 @@ enum kiwicha_status kiwicha_run_simd_lstm(const struct kiwicha_memory *memory, c
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
     const struct kiwicha_lstm *p = params;
-    struct kiwicha_lstm_cell cell;
-    kiwicha_lstm_begin(&cell, memory, p);
-    const int16_t *inputs = kiwicha_source(memory, &p->input);
-    int8_t *outputs = kiwicha_target(memory, &p->output);
     static const int32_t no_bias[KIWICHA_GATES];
-    const int32_t *bias = p->bias.bytes != 0 ? kiwicha_source(memory, &p->bias) : NULL;
     set_bias(no_bias);
     kiwicha_cfu_input_offset(0);
-    set_scales(p->multiplier, p->shift);
-    for (uint32_t batch = 0; batch < p->batches; batch++) {
-        int8_t *state = (int8_t *)kiwicha_target(memory, &p->hidden) + batch * p->units;
-        int16_t *cells = (int16_t *)kiwicha_target(memory, &p->cell) + batch * p->units;
-        const int8_t *hidden = state;
-        for (uint32_t step = 0; step < p->steps; step++) {
-            const uint32_t first = (batch * p->batch_rows + step * p->step_rows) * p->units;
-            run_step(&cell, p->units, kiwicha_source(memory, &p->weights), bias,
-                     (const void *)hidden, inputs + KIWICHA_GATES * first, cells, outputs + first);
-            hidden = outputs + first;
-        }
-        memcpy(state, hidden, p->units);
+    if (kiwicha_lstm_is_small(p->shift) && p->hidden_shift < 0) {
+        run_steps(memory, p, true);
+    } else {
+        run_steps(memory, p, false);
     }
     return KIWICHA_STATUS_OK;
 }

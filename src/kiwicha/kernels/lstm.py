@@ -59,7 +59,7 @@ class Lstm(Struct):
     cell: Ref = ref("int16 [batches, units]: state, written")
     weights: Ref = ref("int8 [units, 4, units]; SIMD: as of a convolution with 4 units channels")
     bias: Ref = ref("int32 [units, 4]: what the zero point of the hidden state adds; or none: 0")
-    points: Ref = ref("uint16 [257], constant: numerics.short_activations.points")
+    points: Ref = ref("int16 [257], constant: numerics.short_activations.points")
     batches: int = u32("sequences")
     steps: int = u32("of each")
     units: int = u32("size of the state")

@@ -29,7 +29,7 @@ def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, numbe
         builder.input(int8s(rng, (batches * units * 2,))),
         builder.constant(pack_conv(weights) if kernel.where is Where.SIMD else weights, np.int8),
         builder.constant(rng.integers(-9999, 9999, units * GATES)) if number % 3 else Ref(),
-        builder.constant(points(), np.uint16),
+        builder.constant(points(), np.int16),
         batches,
         steps,
         units,

@@ -1,11 +1,11 @@
-"""What a move takes alone, with its tensors in the arena: to choose between forms of it."""
+"""What operations of one tensor take alone, with that in the arena: to choose between forms."""
 
 import dataclasses
 import math
 from functools import lru_cache
 
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation, moved
-from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.operations import ComputeOperation, Operation
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.strided_copies import StridedCopy
@@ -13,7 +13,7 @@ from kiwicha.compiler.engine.ir.window import Image
 from kiwicha.compiler.engine.schedule.residency import Chooser
 from kiwicha.contract.configs import Config
 
-__all__ = ["move_cycles_alone"]
+__all__ = ["cycles_alone", "move_cycles_alone"]
 
 _INPUT, _OUTPUT = 0, 1
 
@@ -46,7 +46,20 @@ def _cycles(
 ) -> float:
     found = moved(0, copies, {_INPUT: image}, _OUTPUT, output_image)
     move = dataclasses.replace(found, planes=planes)
-    region = Region((move,), frozenset({_INPUT}), frozenset({_OUTPUT}))
+    return cycles_alone(move, config)
+
+
+def cycles_alone(operation: MoveOperation | ComputeOperation, config: Config) -> float:
+    """Return the cycles of an operation from and to DRAM; infinite if it does not fit.
+
+    Parameters
+    ----------
+    operation : MoveOperation or ComputeOperation
+        Of one input.
+    config : Config
+        With an engine.
+    """
+    region = Region((operation,), frozenset(operation.inputs), frozenset({operation.output}))
     try:
         chooser = Chooser(region, config.engine_macs, config.memory)
         return chooser.cycles(config.scratchpad_bytes)
