@@ -87,3 +87,21 @@ def test_benchmarks_have_it_where_it_is_asked_for(
     assert "kws on 64: about " in out
     line = kiwicha.error("mlperf", "run", "kws", "--energy", "--config", "64,baseline")
     assert line.startswith("config must be one with a CFU")
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+def test_the_simulated_cfu_is_counted(kiwicha: Command, tmp_path: Path) -> None:
+    made, saif = tmp_path / "e.json", tmp_path / "e.saif"
+    code, _, err = kiwicha("energy", "demo", "--config", "simd", "--json", made, "--saif", saif)
+    assert code == 0, err
+    found = json.loads(made.read_text())
+    events = {name: event["count"] for name, event in found["events"].items()}
+    # The instruction tier has no block RAM, and waits for the CPU in most cycles.
+    assert events.pop("memory") == 0
+    assert min(events.values()) > 0
+    bits = found["driven_bits"]
+    assert events["clock"] == bits["flip-flops"] * found["cycles"]
+    assert events["flip-flop"] < events["clock"] / 10
+    assert events["product"] <= bits["multipliers"] * found["cycles"]
+    assert "(INSTANCE Cfu\n" in saif.read_text()

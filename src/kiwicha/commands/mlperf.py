@@ -129,8 +129,8 @@ def run_benchmarks(
             out.print(f"{one.name}: {one.division} division ({one.source})")
         for score in scores.values():
             out.print(score.text)
-        for (name, on), one in energies.items():
-            microjoules = one["energy"]["estimated_dynamic_microjoules"]
+        for (name, on), estimate in energies.items():
+            microjoules = estimate["energy"]["estimated_dynamic_microjoules"]
             out.print(f"{name} on {on}: about {microjoules:,.1f} uJ, {energy.note()}")
     if not all(outcome.report.bit_exact for outcome in found.values()):
         raise typer.Exit(1)

@@ -11,7 +11,7 @@ from kiwicha.sim.profile.energy import FIGURES, Event, Figure, energy_parts, wit
 from kiwicha.sim.profile.primitives import Primitive, modules_of
 from kiwicha.sim.profile.switching_activity import Instance, Net, read_activity
 from kiwicha.sim.profile.toggles import Toggles, toggles_of
-from kiwicha.sim.verilator.simulator import compile_design
+from kiwicha.sim.verilator.compiled_design import compile_design
 from kiwicha.sim.verilator.toggle_simulator import TOGGLE_FLAGS
 from tests.sim.profile.test_primitives import tiny_verilog
 
