@@ -293,7 +293,8 @@ def advance(course: Course, limit: float) -> bool:
                 # While the bank is not free, words come as long as they have room; a burst
                 # starts when half of it is free.
                 early, there_end = held, held_end
-                if bank_free > fill_end > -never and held <= READER_WORDS // 2:
+                has_early = bank_free > max(fill_end, port_free)
+                if has_early and fill_end > -never and held <= READER_WORDS // 2:
                     left = lines * (paces[fill_job].groups - fill_group)
                     held = min(READER_WORDS, left)
                     if line_ready <= port_free:
@@ -315,7 +316,7 @@ def advance(course: Course, limit: float) -> bool:
                     is_transfers_turn, turn_words = True, 0.0
             fill_time = bank_free
             if early < lines:
-                if bank_free - fill_end > full_after:
+                if bank_free - max(fill_end, port_free) > full_after:
                     # The reader has stopped, and asks again when half of its words are used.
                     fill_time += READER_WORDS // 2 + latency
                 if port_free > fill_time:
