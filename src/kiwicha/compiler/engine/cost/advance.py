@@ -316,7 +316,7 @@ def advance(course: Course, limit: float) -> bool:
                     is_transfers_turn, turn_words = True, 0.0
             fill_time = bank_free
             if early < lines:
-                if bank_free - max(fill_end, port_free) > full_after:
+                if held > READER_WORDS // 2 and bank_free - fill_end > full_after:
                     # The reader has stopped, and asks again when half of its words are used.
                     fill_time += READER_WORDS // 2 + latency
                 if port_free > fill_time:
