@@ -301,6 +301,9 @@ def advance(course: Course, limit: float) -> bool:
                         # A transfer waits for the end of the turn.
                         held = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
                     taken = (held - early) * line_cycles
+                    if fill_group == 0 and fill_start > port_free:
+                        # They are asked for when the last fill of the job before has begun.
+                        port_free = fill_start
                     port_free += turn_cycles + taken
                     # There was no room before the last words were used, and others came before.
                     held_end = max(port_free, max(fill_end, held_end) + taken)
