@@ -121,7 +121,7 @@ def advance(course: Course, limit: float) -> bool:
     # Words of the next group that come before its bank is free; negative: to be found.
     early = -1.0
     # Words of the groups from there on that the reader has.
-    held = words_there = 0.0
+    held = held_back = words_there = 0.0
     held_end = -math.inf
     # When the last group's bank was free.
     fill_start = -math.inf
@@ -298,8 +298,10 @@ def advance(course: Course, limit: float) -> bool:
                     left = lines * (paces[fill_job].groups - fill_group)
                     held = min(READER_WORDS, left)
                     if line_ready <= port_free:
-                        # A transfer waits for the end of the turn.
+                        # A transfer waits for the end of the turn, and the rest for that of its own.
+                        wanted_words = held
                         held = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
+                        held_back = wanted_words - held
                     taken = (held - early) * line_cycles
                     if fill_group == 0 and fill_start > port_free:
                         # They are asked for when the last fill of the job before has begun.
@@ -351,7 +353,7 @@ def advance(course: Course, limit: float) -> bool:
                 slowed_due = fill_due + needed * felt
                 fill_left -= early
                 held -= early
-                early = -1.0
+                early, held_back = -1.0, 0.0
                 next_job = fill_job + 1
                 is_last = fill_group + 1 == paces[fill_job].groups and next_job < job_count
                 if fill_left > 0.0 and is_last and not is_free[next_job]:
@@ -452,6 +454,14 @@ def advance(course: Course, limit: float) -> bool:
         chunk = min(left_lines, longest)
         left_lines -= chunk
         chunk_port = port_free = transfer_time + chunk * line_cycles
+        if held_back and early >= 0.0 and not fill_left:
+            # Words of weights that were to come ahead.
+            port_free += turn_cycles + held_back * line_cycles
+            held, held_end, held_back = held + held_back, port_free, 0.0
+            if early < paces[fill_job].fill_lines:
+                early = min(held, paces[fill_job].fill_lines)
+                words_there = held_end - (held - early) * line_cycles
+            turn_cycles = 0
         known, horizon, line_end = -1, -never, never
     assert len(job_ends) == len(paces)
     return True
