@@ -298,10 +298,9 @@ def advance(course: Course, limit: float) -> bool:
                     left = lines * (paces[fill_job].groups - fill_group)
                     held = min(READER_WORDS, left)
                     if line_ready <= port_free:
-                        # A transfer waits for the end of the turn, and the rest for that of its own.
-                        wanted_words = held
-                        held = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
-                        held_back = wanted_words - held
+                        # A transfer waits for the end of the turn, and the rest for that of it.
+                        in_turn = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
+                        held, held_back = in_turn, held - in_turn
                     taken = (held - early) * line_cycles
                     if fill_group == 0 and fill_start > port_free:
                         # They are asked for when the last fill of the job before has begun.
