@@ -7,7 +7,6 @@ from typing import Any
 
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineCall, JobFlag, JobKind
-from kiwicha.contract.moves import EngineMove
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from kiwicha.program.parts import Step
@@ -276,8 +275,7 @@ def _convolutions_with_sums(program: Program) -> dict[int, int]:
         image = program.constants[step.params.image.offset :][: step.params.image.bytes]
         # The job that brings the tables comes right before the convolution.
         for job, following in pairwise(read_list(step.params, image).jobs):
-            is_move = isinstance(job, EngineMove)
-            if not is_move and job.kind == JobKind.ADD and job.flags & JobFlag.FUSED:
+            if job.kind == JobKind.ADD and job.flags & JobFlag.FUSED:
                 convolution = program.layers[step.layer + following.layer]
                 found[step.layer + job.layer] = convolution.index
     return found
