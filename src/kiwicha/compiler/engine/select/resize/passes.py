@@ -55,7 +55,10 @@ _LOWER_BYTE = 1 << (_BYTE - 1), 32 - _BYTE
 
 @limit(_OPERATOR, most=_ROW_BYTES, whole=OUTPUT_BYTES)
 def resized_row_bytes(size: int) -> str | None:
-    """In two passes, a row of the output has up to {most} bytes, channels rounded up to {whole}."""
+    """In two passes, a row of the output has up to {most} bytes, channels rounded up to {whole}.
+
+    Wider images are done in blocks of their columns.
+    """
     return exceeded(size, _ROW_BYTES, "bytes of an output row")
 
 
