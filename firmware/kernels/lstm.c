@@ -23,7 +23,7 @@ KIWICHA_SMALL void kiwicha_require_lstm_gates(struct kiwicha_check *check,
                            alignment);
     const uint32_t outputs[] = {p->rows, channels, sizeof(int16_t)};
     kiwicha_require_target(check, &p->output, kiwicha_saturating_product(outputs, 3),
-                           sizeof(int16_t));
+                           is_simd ? sizeof(kiwicha_word) : sizeof(int16_t));
     kiwicha_require_source(check, &p->weights, kiwicha_saturating_multiply(channels, p->inputs),
                            alignment);
     kiwicha_require_source(check, &p->bias, kiwicha_saturating_multiply(channels, sizeof(int32_t)),

@@ -75,12 +75,22 @@ static inline struct kiwicha_lstm_scale kiwicha_lstm_scale_of(int32_t multiplier
 void kiwicha_lstm_begin(struct kiwicha_lstm_cell *cell, const struct kiwicha_memory *memory,
                         const struct kiwicha_lstm *p);
 
+/** Returns half the upper word of a product, rounded, if the multiplier is twice that meant. */
+static inline int32_t kiwicha_lstm_high(int64_t product)
+{
+    return (int32_t)(product >> 32) + (int32_t)((uint32_t)product >> 31);
+}
+
+/** Returns a number shifted to the right by one bit more, rounded: halves go away from zero. */
+static inline int32_t kiwicha_lstm_shifted(int32_t high, uint32_t shift)
+{
+    return (((high + (high >> 31)) >> shift) + 1) >> 1;
+}
+
 /** Returns what `kiwicha_rescale` does, of a scale of a half or less. */
 static inline int32_t kiwicha_lstm_rescale(int32_t x, struct kiwicha_lstm_scale scale)
 {
-    const int64_t product = (int64_t)x * scale.multiplier;
-    const int32_t high = (int32_t)(product >> 32) + (int32_t)((uint32_t)product >> 31);
-    return (((high + (high >> 31)) >> scale.shift) + 1) >> 1;
+    return kiwicha_lstm_shifted(kiwicha_lstm_high((int64_t)x * scale.multiplier), scale.shift);
 }
 
 /** Returns the logistic function in Q0.15 of a number in Q3.12, an int16. */

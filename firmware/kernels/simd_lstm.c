@@ -5,6 +5,8 @@
 #include "lstm.h"
 #include "simd_matrix.h"
 
+#define OUTPUT_WORDS (KIWICHA_GATES * sizeof(int16_t) / sizeof(kiwicha_word)) /* of a unit */
+
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_simd_lstm_gates(const struct kiwicha_memory *memory,
                                                                 const void *params)
 {
@@ -36,29 +38,6 @@ struct gate_scales {
     const int32_t *multiplier, *shift;              /**< if not */
 };
 
-/** Returns the scaled sums of a unit's gates, which are the lanes; pixel and flag are constants. */
-KIWICHA_INLINE struct kiwicha_lstm_sums gates_of(const uint32_t pixel,
-                                                  const struct gate_scales *scales,
-                                                  const bool is_small)
-{
-    const int32_t sum_0 = kiwicha_cfu_read(pixel, 0), sum_1 = kiwicha_cfu_read(pixel, 1);
-    const int32_t sum_2 = kiwicha_cfu_read(pixel, 2), sum_3 = kiwicha_cfu_read(pixel, 3);
-    if (is_small) {
-        return (struct kiwicha_lstm_sums){
-            kiwicha_lstm_rescale(sum_0, scales->small[0]),
-            kiwicha_lstm_rescale(sum_1, scales->small[1]),
-            kiwicha_lstm_rescale(sum_2, scales->small[2]),
-            kiwicha_lstm_rescale(sum_3, scales->small[3]),
-        };
-    }
-    return (struct kiwicha_lstm_sums){
-        kiwicha_rescale(sum_0, scales->multiplier[0], scales->shift[0]),
-        kiwicha_rescale(sum_1, scales->multiplier[1], scales->shift[1]),
-        kiwicha_rescale(sum_2, scales->multiplier[2], scales->shift[2]),
-        kiwicha_rescale(sum_3, scales->multiplier[3], scales->shift[3]),
-    };
-}
-
 static struct gate_scales scales_of(const int32_t *multiplier, const int32_t *shift)
 {
     struct gate_scales scales = {.multiplier = multiplier, .shift = shift};
@@ -68,21 +47,61 @@ static struct gate_scales scales_of(const int32_t *multiplier, const int32_t *sh
     return scales;
 }
 
-/** Writes the gates of a unit at one step; pixel and flag are constants. */
-KIWICHA_INLINE void store_gates(const uint32_t pixel, const struct gate_scales *scales,
-                                const bool is_small, int16_t *output)
+/** Returns the scaled sum of a gate; gate and flag are constants. */
+KIWICHA_INLINE int32_t scaled(int32_t sum, const struct gate_scales *scales,
+                              const enum kiwicha_gate gate, const bool is_small)
 {
-    struct kiwicha_lstm_sums x = gates_of(pixel, scales, is_small);
+    return is_small ? kiwicha_lstm_rescale(sum, scales->small[gate])
+                    : kiwicha_rescale(sum, scales->multiplier[gate], scales->shift[gate]);
+}
+
+/** Returns the scaled sums of a unit's gates; the flag is a constant. */
+KIWICHA_INLINE struct kiwicha_lstm_sums all_scaled(const int32_t *sums,
+                                                   const struct gate_scales *scales,
+                                                   const bool is_small)
+{
+    return (struct kiwicha_lstm_sums){
+        scaled(sums[0], scales, KIWICHA_GATE_INPUT, is_small),
+        scaled(sums[1], scales, KIWICHA_GATE_FORGET, is_small),
+        scaled(sums[2], scales, KIWICHA_GATE_CELL, is_small),
+        scaled(sums[3], scales, KIWICHA_GATE_OUTPUT, is_small),
+    };
+}
+
+/** Reads a unit's gates, which are the lanes; the pixel is a constant. */
+KIWICHA_INLINE void read_sums(const uint32_t pixel, int32_t *sums)
+{
+    sums[0] = kiwicha_cfu_read(pixel, 0);
+    sums[1] = kiwicha_cfu_read(pixel, 1);
+    sums[2] = kiwicha_cfu_read(pixel, 2);
+    sums[3] = kiwicha_cfu_read(pixel, 3);
+}
+
+/** Returns two int16 in a word. */
+KIWICHA_INLINE uint32_t pair(int32_t low, int32_t high)
+{
+    return ((uint32_t)low & UINT16_MAX) | (uint32_t)high << 16;
+}
+
+/**
+ * Writes the gates of a unit at one step; pixel and flag are constants.
+ *
+ * Stores go through to memory, and one waits for the other: two words are faster than four int16.
+ */
+KIWICHA_INLINE void store_gates(const uint32_t pixel, const struct gate_scales *scales,
+                                const bool is_small, kiwicha_word *output)
+{
+    int32_t sums[KIWICHA_GATES];
+    read_sums(pixel, sums);
+    struct kiwicha_lstm_sums x = all_scaled(sums, scales, is_small);
     if (__builtin_expect(kiwicha_lstm_excess(x) >> 16 != 0, 0)) {
         x.input = kiwicha_short(x.input);
         x.forget = kiwicha_short(x.forget);
         x.cell = kiwicha_short(x.cell);
         x.output = kiwicha_short(x.output);
     }
-    output[KIWICHA_GATE_INPUT] = (int16_t)x.input;
-    output[KIWICHA_GATE_FORGET] = (int16_t)x.forget;
-    output[KIWICHA_GATE_CELL] = (int16_t)x.cell;
-    output[KIWICHA_GATE_OUTPUT] = (int16_t)x.output;
+    output[0] = pair(x.input, x.forget);
+    output[1] = pair(x.cell, x.output);
 }
 
 /** Computes the gates of all rows and units; the flag is a constant. */
@@ -91,13 +110,13 @@ KIWICHA_INLINE void run_gates(const struct kiwicha_memory *memory,
 {
     const kiwicha_word *weights = kiwicha_source(memory, &p->weights);
     const int32_t *bias = kiwicha_source(memory, &p->bias);
-    int16_t *outputs = kiwicha_target(memory, &p->output);
+    kiwicha_word *outputs = kiwicha_target(memory, &p->output);
     const struct gate_scales scales = scales_of(p->multiplier, p->shift);
     const uint32_t words = p->inputs / sizeof(kiwicha_word);
-    const uint32_t pitch = KIWICHA_GATES * p->units;
+    const uint32_t pitch = OUTPUT_WORDS * p->units;
     for (uint32_t unit = 0; unit < p->units; unit++) {
         const kiwicha_word *input = kiwicha_source(memory, &p->input);
-        int16_t *output = outputs + KIWICHA_GATES * unit;
+        kiwicha_word *output = outputs + OUTPUT_WORDS * unit;
         uint32_t rows = p->rows;
         set_bias(bias + KIWICHA_GATES * unit);
         for (; rows >= KIWICHA_PIXELS; rows -= KIWICHA_PIXELS) {
@@ -148,6 +167,38 @@ struct step {
     int8_t *output;
 };
 
+/**
+ * Adds the products of the hidden state, of one word or more; returns where the weights end.
+ *
+ * What the next word needs is loaded while the multiplier works. It is a function of its own for the
+ * reason that `kiwicha_simd_dot_4x4` is one.
+ */
+static __attribute__((noinline)) const kiwicha_word *
+dot_1x4(const kiwicha_word *hidden, const kiwicha_word *weights, uint32_t words)
+{
+    kiwicha_cfu_start();
+    uint32_t a = hidden[0], w_0 = weights[0], w_1 = weights[1], w_2 = weights[2];
+    uint32_t w_3 = weights[3];
+    for (const kiwicha_word *end = hidden + words - 1; hidden != end;) {
+        hidden++;
+        weights += KIWICHA_GATES;
+        kiwicha_cfu_mac(0, 0, a, w_0);
+        w_0 = weights[0];
+        kiwicha_cfu_mac(0, 1, a, w_1);
+        w_1 = weights[1];
+        kiwicha_cfu_mac(0, 2, a, w_2);
+        w_2 = weights[2];
+        kiwicha_cfu_mac(0, 3, a, w_3);
+        w_3 = weights[3];
+        a = hidden[0];
+    }
+    kiwicha_cfu_mac(0, 0, a, w_0);
+    kiwicha_cfu_mac(0, 1, a, w_1);
+    kiwicha_cfu_mac(0, 2, a, w_2);
+    kiwicha_cfu_mac(0, 3, a, w_3);
+    return weights + KIWICHA_GATES;
+}
+
 /** Computes a step; the flag is a constant. */
 KIWICHA_INLINE void run_step(const struct kiwicha_lstm_cell *cell,
                              const struct gate_scales *scales, const struct kiwicha_lstm *p,
@@ -159,14 +210,15 @@ KIWICHA_INLINE void run_step(const struct kiwicha_lstm_cell *cell,
             set_bias(step.bias);
             step.bias += KIWICHA_GATES;
         }
-        kiwicha_cfu_start();
-        step.weights = kiwicha_simd_dot_1x4((const void *)step.hidden, step.weights, words);
-        const struct kiwicha_lstm_sums sums = gates_of(0, scales, is_small);
-        const int32_t product = kiwicha_lstm_unit(cell, step.added, sums, step.cells++);
-        const int32_t scaled =
+        step.weights = dot_1x4((const void *)step.hidden, step.weights, words);
+        int32_t sums[KIWICHA_GATES];
+        read_sums(0, sums);
+        const int32_t product = kiwicha_lstm_unit(cell, step.added,
+                                                  all_scaled(sums, scales, is_small), step.cells++);
+        const int32_t output =
             is_small ? kiwicha_lstm_rescale(product, cell->hidden)
                      : kiwicha_rescale(product, p->hidden_multiplier, p->hidden_shift);
-        *step.output = kiwicha_lstm_output(scaled, cell->hidden_offset);
+        *step.output = kiwicha_lstm_output(output, cell->hidden_offset);
         step.added += KIWICHA_GATES;
     }
 }
