@@ -56,9 +56,8 @@ KIWICHA_INLINE int32_t scaled(int32_t sum, const struct gate_scales *scales,
 }
 
 /** Returns the scaled sums of a unit's gates; the flag is a constant. */
-KIWICHA_INLINE struct kiwicha_lstm_sums all_scaled(const int32_t *sums,
-                                                   const struct gate_scales *scales,
-                                                   const bool is_small)
+KIWICHA_INLINE struct kiwicha_lstm_sums
+all_scaled(const int32_t *sums, const struct gate_scales *scales, const bool is_small)
 {
     return (struct kiwicha_lstm_sums){
         scaled(sums[0], scales, KIWICHA_GATE_INPUT, is_small),
@@ -83,11 +82,7 @@ KIWICHA_INLINE uint32_t pair(int32_t low, int32_t high)
     return ((uint32_t)low & UINT16_MAX) | (uint32_t)high << 16;
 }
 
-/**
- * Writes the gates of a unit at one step; pixel and flag are constants.
- *
- * Stores go through to memory, and one waits for the other: two words are faster than four int16.
- */
+/** Writes the gates of a unit at one step; pixel and flag are constants. */
 KIWICHA_INLINE void store_gates(const uint32_t pixel, const struct gate_scales *scales,
                                 const bool is_small, kiwicha_word *output)
 {
@@ -170,8 +165,8 @@ struct step {
 /**
  * Adds the products of the hidden state, of one word or more; returns where the weights end.
  *
- * What the next word needs is loaded while the multiplier works. It is a function of its own for the
- * reason that `kiwicha_simd_dot_4x4` is one.
+ * What the next word needs is loaded while the multiplier works. It is a function of its own for
+ * the reason that `kiwicha_simd_dot_4x4` is one.
  */
 static __attribute__((noinline)) const kiwicha_word *
 dot_1x4(const kiwicha_word *hidden, const kiwicha_word *weights, uint32_t words)
@@ -200,9 +195,8 @@ dot_1x4(const kiwicha_word *hidden, const kiwicha_word *weights, uint32_t words)
 }
 
 /** Computes a step; the flag is a constant. */
-KIWICHA_INLINE void run_step(const struct kiwicha_lstm_cell *cell,
-                             const struct gate_scales *scales, const struct kiwicha_lstm *p,
-                             struct step step, const bool is_small)
+KIWICHA_INLINE void run_step(const struct kiwicha_lstm_cell *cell, const struct gate_scales *scales,
+                             const struct kiwicha_lstm *p, struct step step, const bool is_small)
 {
     const uint32_t words = p->units / sizeof(kiwicha_word);
     for (const int8_t *end = step.output + p->units; step.output != end; step.output++) {
@@ -213,8 +207,8 @@ KIWICHA_INLINE void run_step(const struct kiwicha_lstm_cell *cell,
         step.weights = dot_1x4((const void *)step.hidden, step.weights, words);
         int32_t sums[KIWICHA_GATES];
         read_sums(0, sums);
-        const int32_t product = kiwicha_lstm_unit(cell, step.added,
-                                                  all_scaled(sums, scales, is_small), step.cells++);
+        const int32_t product =
+            kiwicha_lstm_unit(cell, step.added, all_scaled(sums, scales, is_small), step.cells++);
         const int32_t output =
             is_small ? kiwicha_lstm_rescale(product, cell->hidden)
                      : kiwicha_rescale(product, p->hidden_multiplier, p->hidden_shift);
