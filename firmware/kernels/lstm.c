@@ -67,11 +67,6 @@ KIWICHA_SMALL void kiwicha_require_lstm(struct kiwicha_check *check, const struc
     kiwicha_require_range(check, p->cell_max, p->cell_min, INT16_MAX);
 }
 
-bool kiwicha_lstm_is_small(const int32_t *shift)
-{
-    return shift[0] < 0 && shift[1] < 0 && shift[2] < 0 && shift[3] < 0;
-}
-
 KIWICHA_SMALL void kiwicha_lstm_begin(struct kiwicha_lstm_cell *cell,
                                       const struct kiwicha_memory *memory,
                                       const struct kiwicha_lstm *p)
@@ -79,7 +74,8 @@ KIWICHA_SMALL void kiwicha_lstm_begin(struct kiwicha_lstm_cell *cell,
     const int32_t left = p->cell_exponent + 12; /* of an argument in 2**-12, times 3 */
     const uint32_t tanh_shift = left < 0 ? (uint32_t)-left : 0;
     cell->points = kiwicha_source(memory, &p->points);
-    cell->hidden = kiwicha_lstm_scale_of(p->hidden_multiplier, p->hidden_shift);
+    cell->hidden_factor = 2 * (uint32_t)p->hidden_multiplier;
+    cell->hidden_shift = p->hidden_shift < 0 ? -1 - p->hidden_shift : -1;
     cell->hidden_offset = p->hidden_offset;
     cell->enter_shift = (uint32_t)(2 * KIWICHA_LSTM_FRACTION_BITS + p->cell_exponent);
     cell->enter_half = 1 << (cell->enter_shift - 1);
@@ -169,9 +165,7 @@ enum kiwicha_status kiwicha_run_lstm(const struct kiwicha_memory *memory, const 
                 }
                 const struct kiwicha_lstm_sums gates = {sums[0], sums[1], sums[2], sums[3]};
                 const int32_t product = kiwicha_lstm_unit(&cell, input, gates, &cells[unit]);
-                const int32_t scaled =
-                    kiwicha_rescale(product, p->hidden_multiplier, p->hidden_shift);
-                output[unit] = kiwicha_lstm_output(scaled, p->hidden_offset);
+                output[unit] = kiwicha_lstm_output(&cell, p, product);
             }
             hidden = output;
         }

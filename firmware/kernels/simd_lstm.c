@@ -32,48 +32,24 @@ KIWICHA_INLINE void set_bias(const int32_t *bias)
     kiwicha_cfu_bias(3, bias_3);
 }
 
-/** How sums of the gates are rescaled. */
-struct gate_scales {
-    struct kiwicha_lstm_scale small[KIWICHA_GATES]; /**< if all of them are */
-    const int32_t *multiplier, *shift;              /**< if not */
-};
-
-static struct gate_scales scales_of(const int32_t *multiplier, const int32_t *shift)
+/** Sets the scales of the gates, which are the lanes. */
+static void set_scales(const int32_t *multiplier, const int32_t *shift)
 {
-    struct gate_scales scales = {.multiplier = multiplier, .shift = shift};
-    for (uint32_t gate = 0; gate < KIWICHA_GATES; gate++) {
-        scales.small[gate] = kiwicha_lstm_scale_of(multiplier[gate], shift[gate]);
-    }
-    return scales;
+    kiwicha_cfu_scale(0, multiplier[0], shift[0]);
+    kiwicha_cfu_scale(1, multiplier[1], shift[1]);
+    kiwicha_cfu_scale(2, multiplier[2], shift[2]);
+    kiwicha_cfu_scale(3, multiplier[3], shift[3]);
 }
 
-/** Returns the scaled sum of a gate; gate and flag are constants. */
-KIWICHA_INLINE int32_t scaled(int32_t sum, const struct gate_scales *scales,
-                              const enum kiwicha_gate gate, const bool is_small)
+/** Returns a unit's gates, scaled; the pixel is a constant. */
+KIWICHA_INLINE struct kiwicha_lstm_sums read_gates(const uint32_t pixel)
 {
-    return is_small ? kiwicha_lstm_rescale(sum, scales->small[gate])
-                    : kiwicha_rescale(sum, scales->multiplier[gate], scales->shift[gate]);
-}
-
-/** Returns the scaled sums of a unit's gates; the flag is a constant. */
-KIWICHA_INLINE struct kiwicha_lstm_sums
-all_scaled(const int32_t *sums, const struct gate_scales *scales, const bool is_small)
-{
-    return (struct kiwicha_lstm_sums){
-        scaled(sums[0], scales, KIWICHA_GATE_INPUT, is_small),
-        scaled(sums[1], scales, KIWICHA_GATE_FORGET, is_small),
-        scaled(sums[2], scales, KIWICHA_GATE_CELL, is_small),
-        scaled(sums[3], scales, KIWICHA_GATE_OUTPUT, is_small),
-    };
-}
-
-/** Reads a unit's gates, which are the lanes; the pixel is a constant. */
-KIWICHA_INLINE void read_sums(const uint32_t pixel, int32_t *sums)
-{
-    sums[0] = kiwicha_cfu_read(pixel, 0);
-    sums[1] = kiwicha_cfu_read(pixel, 1);
-    sums[2] = kiwicha_cfu_read(pixel, 2);
-    sums[3] = kiwicha_cfu_read(pixel, 3);
+    struct kiwicha_lstm_sums x;
+    x.input = kiwicha_cfu_rescale(0, kiwicha_cfu_read(pixel, 0));
+    x.forget = kiwicha_cfu_rescale(1, kiwicha_cfu_read(pixel, 1));
+    x.cell = kiwicha_cfu_rescale(2, kiwicha_cfu_read(pixel, 2));
+    x.output = kiwicha_cfu_rescale(3, kiwicha_cfu_read(pixel, 3));
+    return x;
 }
 
 /** Returns two int16 in a word. */
@@ -82,13 +58,10 @@ KIWICHA_INLINE uint32_t pair(int32_t low, int32_t high)
     return ((uint32_t)low & UINT16_MAX) | (uint32_t)high << 16;
 }
 
-/** Writes the gates of a unit at one step; pixel and flag are constants. */
-KIWICHA_INLINE void store_gates(const uint32_t pixel, const struct gate_scales *scales,
-                                const bool is_small, kiwicha_word *output)
+/** Writes the gates of a unit at one step; the pixel is a constant. */
+KIWICHA_INLINE void store_gates(const uint32_t pixel, kiwicha_word *output)
 {
-    int32_t sums[KIWICHA_GATES];
-    read_sums(pixel, sums);
-    struct kiwicha_lstm_sums x = all_scaled(sums, scales, is_small);
+    struct kiwicha_lstm_sums x = read_gates(pixel);
     if (__builtin_expect(kiwicha_lstm_excess(x) >> 16 != 0, 0)) {
         x.input = kiwicha_short(x.input);
         x.forget = kiwicha_short(x.forget);
@@ -99,16 +72,20 @@ KIWICHA_INLINE void store_gates(const uint32_t pixel, const struct gate_scales *
     output[1] = pair(x.cell, x.output);
 }
 
-/** Computes the gates of all rows and units; the flag is a constant. */
-KIWICHA_INLINE void run_gates(const struct kiwicha_memory *memory,
-                              const struct kiwicha_lstm_gates *p, const bool is_small)
+enum kiwicha_status kiwicha_run_simd_lstm_gates(const struct kiwicha_memory *memory,
+                                                const void *params)
 {
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_lstm_gates *p = params;
     const kiwicha_word *weights = kiwicha_source(memory, &p->weights);
     const int32_t *bias = kiwicha_source(memory, &p->bias);
     kiwicha_word *outputs = kiwicha_target(memory, &p->output);
-    const struct gate_scales scales = scales_of(p->multiplier, p->shift);
     const uint32_t words = p->inputs / sizeof(kiwicha_word);
     const uint32_t pitch = OUTPUT_WORDS * p->units;
+    kiwicha_cfu_input_offset(0);
+    set_scales(p->multiplier, p->shift);
     for (uint32_t unit = 0; unit < p->units; unit++) {
         const kiwicha_word *input = kiwicha_source(memory, &p->input);
         kiwicha_word *output = outputs + OUTPUT_WORDS * unit;
@@ -118,36 +95,21 @@ KIWICHA_INLINE void run_gates(const struct kiwicha_memory *memory,
             kiwicha_cfu_start();
             kiwicha_simd_dot_4x4(input, input + words, input + 2 * words, input + 3 * words,
                                  weights, words);
-            store_gates(0, &scales, is_small, output);
-            store_gates(1, &scales, is_small, output + pitch);
-            store_gates(2, &scales, is_small, output + 2 * pitch);
-            store_gates(3, &scales, is_small, output + 3 * pitch);
+            store_gates(0, output);
+            store_gates(1, output + pitch);
+            store_gates(2, output + 2 * pitch);
+            store_gates(3, output + 3 * pitch);
             input += KIWICHA_PIXELS * words;
             output += KIWICHA_PIXELS * pitch;
         }
         for (; rows > 0; rows--) {
             kiwicha_cfu_start();
             kiwicha_simd_dot_1x4(input, weights, words);
-            store_gates(0, &scales, is_small, output);
+            store_gates(0, output);
             input += words;
             output += pitch;
         }
         weights += KIWICHA_GATES * words;
-    }
-}
-
-enum kiwicha_status kiwicha_run_simd_lstm_gates(const struct kiwicha_memory *memory,
-                                                const void *params)
-{
-    if (memory == NULL || params == NULL) {
-        return KIWICHA_STATUS_BAD_ARGUMENT;
-    }
-    const struct kiwicha_lstm_gates *p = params;
-    kiwicha_cfu_input_offset(0);
-    if (kiwicha_lstm_is_small(p->shift)) {
-        run_gates(memory, p, true);
-    } else {
-        run_gates(memory, p, false);
     }
     return KIWICHA_STATUS_OK;
 }
@@ -194,9 +156,9 @@ dot_1x4(const kiwicha_word *hidden, const kiwicha_word *weights, uint32_t words)
     return weights + KIWICHA_GATES;
 }
 
-/** Computes a step; the flag is a constant. */
-KIWICHA_INLINE void run_step(const struct kiwicha_lstm_cell *cell, const struct gate_scales *scales,
-                             const struct kiwicha_lstm *p, struct step step, const bool is_small)
+/** Computes a step. */
+static void run_step(const struct kiwicha_lstm_cell *cell, const struct kiwicha_lstm *p,
+                     struct step step)
 {
     const uint32_t words = p->units / sizeof(kiwicha_word);
     for (const int8_t *end = step.output + p->units; step.output != end; step.output++) {
@@ -205,43 +167,9 @@ KIWICHA_INLINE void run_step(const struct kiwicha_lstm_cell *cell, const struct 
             step.bias += KIWICHA_GATES;
         }
         step.weights = dot_1x4((const void *)step.hidden, step.weights, words);
-        int32_t sums[KIWICHA_GATES];
-        read_sums(0, sums);
-        const int32_t product =
-            kiwicha_lstm_unit(cell, step.added, all_scaled(sums, scales, is_small), step.cells++);
-        const int32_t output =
-            is_small ? kiwicha_lstm_rescale(product, cell->hidden)
-                     : kiwicha_rescale(product, p->hidden_multiplier, p->hidden_shift);
-        *step.output = kiwicha_lstm_output(output, cell->hidden_offset);
+        const int32_t product = kiwicha_lstm_unit(cell, step.added, read_gates(0), step.cells++);
+        *step.output = kiwicha_lstm_output(cell, p, product);
         step.added += KIWICHA_GATES;
-    }
-}
-
-/** Computes all steps; the flag is a constant. */
-KIWICHA_INLINE void run_steps(const struct kiwicha_memory *memory, const struct kiwicha_lstm *p,
-                              const bool is_small)
-{
-    struct kiwicha_lstm_cell cell;
-    kiwicha_lstm_begin(&cell, memory, p);
-    const struct gate_scales scales = scales_of(p->multiplier, p->shift);
-    const int16_t *added = kiwicha_source(memory, &p->input);
-    int8_t *outputs = kiwicha_target(memory, &p->output);
-    struct step step = {
-        .weights = kiwicha_source(memory, &p->weights),
-        .bias = p->bias.bytes != 0 ? kiwicha_source(memory, &p->bias) : NULL,
-    };
-    for (uint32_t batch = 0; batch < p->batches; batch++) {
-        int8_t *state = (int8_t *)kiwicha_target(memory, &p->hidden) + batch * p->units;
-        step.cells = (int16_t *)kiwicha_target(memory, &p->cell) + batch * p->units;
-        step.hidden = state;
-        for (uint32_t number = 0; number < p->steps; number++) {
-            const uint32_t first = (batch * p->batch_rows + number * p->step_rows) * p->units;
-            step.added = added + KIWICHA_GATES * first;
-            step.output = outputs + first;
-            run_step(&cell, &scales, p, step, is_small);
-            step.hidden = step.output;
-        }
-        memcpy(state, step.hidden, p->units);
     }
 }
 
@@ -251,13 +179,30 @@ enum kiwicha_status kiwicha_run_simd_lstm(const struct kiwicha_memory *memory, c
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
     const struct kiwicha_lstm *p = params;
+    struct kiwicha_lstm_cell cell;
+    kiwicha_lstm_begin(&cell, memory, p);
+    const int16_t *added = kiwicha_source(memory, &p->input);
+    int8_t *outputs = kiwicha_target(memory, &p->output);
     static const int32_t no_bias[KIWICHA_GATES];
+    struct step step = {
+        .weights = kiwicha_source(memory, &p->weights),
+        .bias = p->bias.bytes != 0 ? kiwicha_source(memory, &p->bias) : NULL,
+    };
     set_bias(no_bias);
     kiwicha_cfu_input_offset(0);
-    if (kiwicha_lstm_is_small(p->shift) && p->hidden_shift < 0) {
-        run_steps(memory, p, true);
-    } else {
-        run_steps(memory, p, false);
+    set_scales(p->multiplier, p->shift);
+    for (uint32_t batch = 0; batch < p->batches; batch++) {
+        int8_t *state = (int8_t *)kiwicha_target(memory, &p->hidden) + batch * p->units;
+        step.cells = (int16_t *)kiwicha_target(memory, &p->cell) + batch * p->units;
+        step.hidden = state;
+        for (uint32_t number = 0; number < p->steps; number++) {
+            const uint32_t first = (batch * p->batch_rows + number * p->step_rows) * p->units;
+            step.added = added + KIWICHA_GATES * first;
+            step.output = outputs + first;
+            run_step(&cell, p, step);
+            step.hidden = step.output;
+        }
+        memcpy(state, step.hidden, p->units);
     }
     return KIWICHA_STATUS_OK;
 }
