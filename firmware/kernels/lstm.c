@@ -134,6 +134,16 @@ enum kiwicha_status kiwicha_run_lstm_gates(const struct kiwicha_memory *memory, 
     return KIWICHA_STATUS_OK;
 }
 
+/** Returns what the hidden state adds to a gate of a unit, whose weights and biases these are. */
+static __attribute__((noinline)) int32_t scaled_sum(const struct kiwicha_lstm *p,
+                                                    const int8_t *hidden, const int8_t *weights,
+                                                    const int32_t *bias, enum kiwicha_gate gate)
+{
+    const int32_t start = bias != NULL ? bias[gate] : 0;
+    const int32_t sum = dot(hidden, weights + gate * p->units, p->units, start);
+    return kiwicha_rescale(sum, p->multiplier[gate], p->shift[gate]);
+}
+
 enum kiwicha_status kiwicha_run_lstm(const struct kiwicha_memory *memory, const void *params)
 {
     if (memory == NULL || params == NULL) {
@@ -156,14 +166,13 @@ enum kiwicha_status kiwicha_run_lstm(const struct kiwicha_memory *memory, const 
             int8_t *output = outputs + first;
             for (uint32_t unit = 0; unit < units; unit++) {
                 const int16_t *input = inputs + KIWICHA_GATES * (first + unit);
-                int32_t sums[KIWICHA_GATES];
-                for (uint32_t gate = 0; gate < KIWICHA_GATES; gate++) {
-                    const int32_t start = bias != NULL ? bias[KIWICHA_GATES * unit + gate] : 0;
-                    const int32_t sum = dot(hidden, weights, units, start);
-                    sums[gate] = kiwicha_rescale(sum, p->multiplier[gate], p->shift[gate]);
-                    weights += units;
-                }
-                const struct kiwicha_lstm_sums gates = {sums[0], sums[1], sums[2], sums[3]};
+                const int32_t *start = bias != NULL ? bias + KIWICHA_GATES * unit : NULL;
+                struct kiwicha_lstm_sums gates;
+                gates.input = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_INPUT);
+                gates.forget = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_FORGET);
+                gates.cell = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_CELL);
+                gates.output = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_OUTPUT);
+                weights += KIWICHA_GATES * units;
                 const int32_t product = kiwicha_lstm_unit(&cell, input, gates, &cells[unit]);
                 output[unit] = kiwicha_lstm_output(&cell, p, product);
             }

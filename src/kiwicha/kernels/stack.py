@@ -23,7 +23,6 @@ RUN_BYTES = {
     Kernel.SIMD_CONV: 1136,
     Kernel.SIMD_FULLY_CONNECTED: 464,
     Kernel.DETECTION: 320,
-    Kernel.SIMD_LSTM: 240,
     Kernel.SIMD_MATRIX_PRODUCT: 544,
     Kernel.SHORT_CONV: 304,
     Kernel.SHORT_MEAN: 272,
