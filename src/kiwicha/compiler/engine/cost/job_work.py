@@ -60,6 +60,8 @@ CHUNK_MEETING = 1 / 20
 
 BEAT_MEETING = 1 / 20
 """The same for the lanes of the decoder of blocks, for a beat."""
+SHORT_WRITES = 2
+"""Writes of a beat of results of int16."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,9 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1, has_blocks: bo
         drain += FUSED_SUM_CYCLES + (parts * requantizer_cycles * beats - 1) * FUSED_BEAT_CYCLES
     # The beats of a result follow each other; of most groups there are all.
     burst = requantizer_cycles * (beats if job.groups > 1 else min(job.last_beats, beats))
+    if job.flags & JobFlag.SHORT:
+        # Lower bytes follow upper ones.
+        writes, burst = SHORT_WRITES * writes, SHORT_WRITES * burst
     return Work(total, held, late, start, previous, job.groups, *fills, writes, burst, drain)
 
 
