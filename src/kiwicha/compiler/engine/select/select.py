@@ -91,7 +91,7 @@ def _decision(
     """Return what is decided for one layer."""
     if is_product(network, position):
         return product_decision(network, position, config, cpu_cycles)
-    if config.has_int16 and network.layers[position].kernel in SHORT_KERNELS:
+    if network.layers[position].kernel in SHORT_KERNELS:
         return short_decision(network, position, config)
     legal = legalize(network, position)
     candidates, refusals = list(legal.candidates), list(legal.refusals)

@@ -76,6 +76,28 @@ def test_large_images_come_in_stripes(side: int) -> None:
     assert set(places) == {Where.ENGINE}
 
 
+@pytest.mark.parametrize("kernel", by_day(3, 1))
+def test_long_rows_stand_upright(kernel: int) -> None:
+    """As those of sound are: there is no room for one."""
+    builder, length = ModelBuilder(), 700
+    numbers = np.random.default_rng(kernel)
+    x = builder.tensor((1, 1, length, 8), np.int16, scale=2.0**-10)
+    y = builder.tensor((1, 1, length, 8), np.int16, scale=2.0**-10)
+    z = builder.tensor((1, 1, length, 8), np.int16, scale=2.0**-10)
+    full = numbers.integers(-90, 91, (8, 1, kernel, 8), np.int8)
+    apart = numbers.integers(-90, 91, (1, 1, kernel, 8), np.int8)
+    same = {"padding": 0, "strideH": 1, "strideW": 1}
+    operands = [x, builder.tensor(full.shape, scale=2.0**-9, data=full)]
+    builder.operator("CONV_2D", operands, [y], **same)
+    operands = [y, builder.tensor(apart.shape, scale=2.0**-7, data=apart)]
+    builder.operator("DEPTHWISE_CONV_2D", operands, [z], depthMultiplier=1, **same)
+    values = numbers.integers(-(2**15), 2**15, (1, 1, length, 8)).astype(np.int16)
+    case = oracle.Case(builder.build([x], [z]), (values,), oracle.MICRO)
+    wrong, places = differing([case], "64-8k-int16")
+    assert not wrong
+    assert set(places) == {Where.ENGINE}
+
+
 def dense(weight: int, inputs: int, **fields: Any) -> bytes:
     """Give a FULLY_CONNECTED of int16 with equal weights."""
     builder = ModelBuilder()
@@ -113,5 +135,5 @@ def test_limits(model: bytes, why: str) -> None:
 def test_other_engines_have_none() -> None:
     stages = compile_stages(dense(1, 8), "64")
     assert engine_refusals(stages) == {
-        0: "it is FULLY_CONNECTED of int16, which the engine does not compute"
+        0: "it is FULLY_CONNECTED of int16, which engines with -int16 in their names compute"
     }

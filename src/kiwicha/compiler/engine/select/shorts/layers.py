@@ -19,6 +19,7 @@ from kiwicha.compiler.engine.ir.window_operations import (
 from kiwicha.compiler.engine.select.legalize import require_common_limits, window_of
 from kiwicha.compiler.engine.select.shorts.convolutions import in_two_passes
 from kiwicha.compiler.engine.select.shorts.planes import joining, splitting
+from kiwicha.compiler.engine.select.upright import upright
 from kiwicha.compiler.lower.network import Layer, Network, weights_of
 from kiwicha.contract.configs import Config
 from kiwicha.contract.program import Kernel
@@ -28,11 +29,12 @@ from kiwicha.numerics.long_sums import exact_scale
 from kiwicha.numerics.requantization import INT32_MAX
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["SHORT_KERNELS", "SHORT_LIMITS", "short_decision"]
+__all__ = ["SHORT_KERNELS", "SHORT_LIMITS", "SHORT_OPERATORS", "short_decision"]
 
 SHORT_KERNELS = frozenset({Kernel.SHORT_CONV, Kernel.SHORT_DEPTHWISE_CONV})
 """Kernels of layers of int16 that an engine with jobs of int16 computes."""
-_OPERATORS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+SHORT_OPERATORS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+"""What these are in models."""
 _LARGEST = 1 << 15
 _BYTE_VALUES = 256
 
@@ -58,7 +60,7 @@ class _ShortLayer:
         return np.abs(self.weights).sum(axis=axes, dtype=np.int64) * _LARGEST + np.abs(self.bias)
 
 
-@limit(*_OPERATORS)
+@limit(*SHORT_OPERATORS)
 def one_output_of_a_channel(item: _ShortLayer) -> str | None:
     """Of int16, an input channel of a DEPTHWISE_CONV_2D has one output, or there is one channel."""
     p: Conv = item.layer.params
@@ -67,7 +69,7 @@ def one_output_of_a_channel(item: _ShortLayer) -> str | None:
     return f"is of int16 and has {p.depth_multiplier} outputs for each channel"
 
 
-@limit(*_OPERATORS)
+@limit(*SHORT_OPERATORS)
 def shorts_of_whole_upper_bytes(item: _ShortLayer) -> str | None:
     """The clamp of int16 is all of its range, or what an activation leaves of whole upper bytes."""
     p: Conv = item.layer.params
@@ -76,13 +78,13 @@ def shorts_of_whole_upper_bytes(item: _ShortLayer) -> str | None:
     return f"is limited to {p.activation_min:,} to {p.activation_max:,}, within an upper byte"
 
 
-@limit(*_OPERATORS)
+@limit(*SHORT_OPERATORS)
 def scales_of_shorts(item: _ShortLayer) -> str | None:
     """Scales of sums of 64 bits have no bits of less than 2**-31."""
     return "has a scale with bits of less than 2**-31" if item.scale is None else None
 
 
-@limit(*_OPERATORS)
+@limit(*SHORT_OPERATORS)
 def sums_of_shorts(item: _ShortLayer) -> str | None:
     """No sum of a layer of int16 needs more than 32 bits, whatever the inputs are."""
     largest = int(item.sums.max(initial=0))
@@ -103,7 +105,7 @@ SHORT_LIMITS = (
 
 
 def short_decision(network: Network, position: int, config: Config) -> Decision:
-    """Return how an engine with jobs of int16 computes a layer, or why not.
+    """Return how an engine computes a layer of int16, or why not.
 
     Parameters
     ----------
@@ -112,13 +114,25 @@ def short_decision(network: Network, position: int, config: Config) -> Decision:
     position : int
         Position of a layer of `SHORT_KERNELS`.
     config : Config
-        With such an engine.
+        With an engine.
     """
-    try:
-        require_common_limits(network, position)
-        return Decision((Candidate("", _operation(network.layers[position], position, config)),))
-    except BrokenLimitError as error:
-        return Decision((), (Refusal("", error.why),))
+    layer = network.layers[position]
+    if not config.has_int16:
+        why = f"is {layer.name} of int16, which engines with -int16 in their names compute"
+        return Decision((), (Refusal("", why),))
+    turned = upright(layer)
+    forms = [("", layer), *([] if turned is None else [("upright", turned)])]
+    if layer.params.input_height == 1:
+        # Neighbours whose images have one row are turned alike, however long that is.
+        forms.reverse()
+    candidates, refusals = [], []
+    for name, form in forms:
+        try:
+            require_common_limits(network, position)
+            candidates.append(Candidate(name, _operation(form, position, config)))
+        except BrokenLimitError as error:
+            refusals.append(Refusal(name, error.why))
+    return Decision(tuple(candidates), tuple(refusals))
 
 
 def _operation(layer: Layer, position: int, config: Config) -> Operation:
