@@ -589,15 +589,15 @@ def _finish(
         groups = np.split(wrap_int32(biased[:, :kept]), cuts, axis=1)
         scratchpad.keep(np.concatenate([group.reshape(-1) for group in groups]))
         return
-    is_short = bool(job.flags & JobFlag.SHORT)
-    values = (requantized_to_shorts if is_short else requantized)(job, sums, parameters)
     group = np.arange(job.groups)[:, None] * job.group_output_step + np.arange(channels)
     addresses = job.output_address + _results(job)[:, None] + group.reshape(1, -1)[:, :kept]
-    kept_values = values[:, :kept]
-    if is_short:
-        lowers = (kept_values & 0xFF).astype(np.uint8).view(np.int8)
+    if job.flags & JobFlag.SHORT:
+        shorts = requantized_to_shorts(job, sums, parameters)[:, :kept]
+        lowers = (shorts & 0xFF).astype(np.uint8).view(np.int8)
         scratchpad.write(addresses + _lower_step(job), lowers)
-        kept_values = (kept_values >> 8).astype(np.int8)
+        kept_values = (shorts >> 8).astype(np.int8)
+    else:
+        kept_values = requantized(job, sums, parameters)[:, :kept]
     if job.flags & JobFlag.FUSED:
         kept_values = fused_sums(job, addresses, kept_values, macs, scratchpad)
     scratchpad.write(addresses, kept_values)

@@ -81,4 +81,5 @@ def exact_scale(
 def _factor(multiplier: ArrayLike) -> Int64s:
     """Return the bits of a multiplier that count."""
     halves = (np.asarray(multiplier, np.int64) + (1 << (_LOWER_BITS - 1))) >> _LOWER_BITS
-    return np.minimum(halves, 2**_KEPT_BITS - 1)
+    factor: Int64s = np.minimum(halves, 2**_KEPT_BITS - 1)
+    return factor

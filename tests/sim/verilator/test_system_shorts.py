@@ -27,7 +27,7 @@ def run(kind: Any, config: str) -> int:
     x = np.random.default_rng(2).integers(limits.min, limits.max + 1, SHAPE).astype(kind)
     (answer,) = oracle.ask([oracle.Case(raw, (x,), oracle.MICRO)], oracle.MICRO)
     assert answer.outputs is not None
-    assert len(np.unique(answer.outputs[0])) > 100
+    assert len(np.unique(answer.outputs[0])) > 60
     stages = compile_stages(raw, config)
     assert [step.kernel for step in stages.program.steps] == [Kernel.ENGINE]
     result = run_program(stages.program, [x.tobytes()], inferences=2)

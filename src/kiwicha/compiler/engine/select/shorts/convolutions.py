@@ -4,7 +4,8 @@ The last job gives results of int16, as planes.
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from kiwicha.program.weight_streams import Parameters
 
 __all__ = ["in_two_passes"]
 
+Op = TypeVar("Op", bound=WeightedOperation)
 _LOWEST = -128
 """Zero point of lower bytes: they have no sign."""
 
@@ -68,7 +70,7 @@ def in_two_passes(operation: WeightedOperation, config: Config) -> DividedOperat
     )
 
 
-def _lower(operation: WeightedOperation) -> WeightedOperation:
+def _lower(operation: Op) -> Op:
     """Return the same for lower bytes."""
     return dataclasses.replace(operation, input_zero_point=_LOWEST, reads_lowers=True)
 
@@ -78,7 +80,6 @@ def _of_all_channels(operation: Convolution) -> Iterator[Piece]:
     for outputs in blocks_of(operation):
         block = block_of(operation, outputs)
         lower = _lower(block)
-        assert isinstance(lower, Convolution)
         lowers = [part_of(lower, chunk) for chunk in chunks]
         if operation.is_packed:
             others = summed(lower) - summed(lowers[0])
@@ -103,9 +104,9 @@ def _of_each_channel(operation: DepthwiseConvolution) -> Iterator[Piece]:
 
 def _series(
     whole: WeightedOperation,
-    lowers: list[Convolution] | list[WeightedOperation],
-    uppers: list[Convolution] | list[DepthwiseConvolution],
-    first_channels: list[int],
+    lowers: Sequence[WeightedOperation],
+    uppers: Sequence[WeightedOperation],
+    first_channels: Sequence[int],
     first_output: int,
 ) -> Iterator[Piece]:
     """Yield the jobs of some outputs: what reads lower bytes, then what reads upper ones.
@@ -114,9 +115,9 @@ def _series(
     ----------
     whole : WeightedOperation
         All outputs.
-    lowers, uppers : list of WeightedOperation
+    lowers, uppers : sequence of WeightedOperation
         Parts of the kernel.
-    first_channels : list of int
+    first_channels : sequence of int
         The first input channel of each part.
     first_output : int
         The first of the outputs.

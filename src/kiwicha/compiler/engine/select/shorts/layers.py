@@ -57,7 +57,8 @@ class _ShortLayer:
     def sums(self) -> NDArray[np.int64]:
         """The largest size of each channel's sums."""
         axes = (0, 1) if self.is_depthwise else (1, 2, 3)
-        return np.abs(self.weights).sum(axis=axes, dtype=np.int64) * _LARGEST + np.abs(self.bias)
+        sizes: NDArray[np.int64] = np.abs(self.weights).sum(axis=axes, dtype=np.int64)
+        return sizes * _LARGEST + np.abs(self.bias)
 
 
 @limit(*SHORT_OPERATORS)
@@ -163,7 +164,7 @@ def _short_layer(layer: Layer) -> _ShortLayer:
     if is_depthwise and p.input_channels == 1:
         # All outputs are of the one channel.
         is_depthwise, weights = False, weights.transpose(2, 0, 1)[..., None]
-    scale = (layer.constants["multiplier"], layer.constants["shift"])
+    multiplier, shift = (layer.constants[name].astype(np.int32) for name in ("multiplier", "shift"))
     bias = layer.constants["bias"]
     window = window_of(layer)
     if is_depthwise:
@@ -174,7 +175,7 @@ def _short_layer(layer: Layer) -> _ShortLayer:
         is_depthwise,
         np.ascontiguousarray(weights),
         bias.astype(np.int64),
-        exact_scale(*scale) if has_long_biases(bias) else scale,
+        exact_scale(multiplier, shift) if has_long_biases(bias) else (multiplier, shift),
     )
 
 
