@@ -9,7 +9,7 @@ from kiwicha.compiler.engine.ir.replacements import with_fields
 from kiwicha.compiler.engine.ir.window import Image
 from kiwicha.compiler.engine.select.shorts.planes import SHORT_BYTES, joining, splitting
 
-__all__ = ["with_kept_planes"]
+__all__ = ["joined_image", "split_image", "with_kept_planes"]
 
 
 def with_kept_planes(members: Sequence[Operation], wanted: Set[int]) -> tuple[Operation, ...]:
@@ -29,23 +29,23 @@ def with_kept_planes(members: Sequence[Operation], wanted: Set[int]) -> tuple[Op
     same: dict[int, int] = {}
     left: list[Operation] = []
     for item in members:
-        image = _split_image(item)
+        image = split_image(item)
         if image is not None and joined.get(item.inputs[0], (0, None))[1] == image:
             same[item.output] = joined[item.inputs[0]][0]
             continue
         current = item
         for planes in {*item.inputs} & {*same}:
             current = _reading(current, planes, same[planes])
-        image = _joined_image(current)
+        image = joined_image(current)
         if image is not None:
             joined[current.output] = current.inputs[0], image
         left.append(current)
     read = {tensor for item in left for tensor in item.inputs}
     needed = wanted | read
-    return tuple(item for item in left if item.output in needed or _joined_image(item) is None)
+    return tuple(item for item in left if item.output in needed or joined_image(item) is None)
 
 
-def _split_image(item: Operation) -> Image | None:
+def split_image(item: Operation) -> Image | None:
     """Return the image of the tensor of int16 that a move brings to planes; None if it does not."""
     if not isinstance(item, MoveOperation) or len(item.inputs) > 1 or item.output >= 0:
         return None
@@ -57,7 +57,7 @@ def _split_image(item: Operation) -> Image | None:
     return image if _are_alike(item, usual) else None
 
 
-def _joined_image(item: Operation) -> Image | None:
+def joined_image(item: Operation) -> Image | None:
     """Return the image of the tensor of int16 that a move joins; None if it does not."""
     if not isinstance(item, MoveOperation) or len(item.inputs) > 1 or item.place is not None:
         return None
