@@ -20,11 +20,11 @@ PACE = 0.45
 """Of int8, at least."""
 
 
-def run(kind: Any, config: str) -> int:
-    """Run the chain, compare every byte and the prediction; return its cycles."""
-    raw = convolution_chain(kind, SHAPE, CHANNELS)
+def run(kind: Any, config: str, shape: tuple[int, ...] = SHAPE, channels: int = CHANNELS) -> int:
+    """Run a chain, compare every byte and the prediction; return its cycles."""
+    raw = convolution_chain(kind, shape, channels)
     limits = np.iinfo(kind)
-    x = np.random.default_rng(2).integers(limits.min, limits.max + 1, SHAPE).astype(kind)
+    x = np.random.default_rng(2).integers(limits.min, limits.max + 1, shape).astype(kind)
     (answer,) = oracle.ask([oracle.Case(raw, (x,), oracle.MICRO)], oracle.MICRO)
     assert answer.outputs is not None
     assert len(np.unique(answer.outputs[0])) > 60
@@ -41,3 +41,10 @@ def run(kind: Any, config: str) -> int:
 def test_int16_has_nearly_half_the_pace_of_int8(config: str) -> None:
     """With the moves that bring the input to planes, and planes to the output."""
     assert run(np.int8, config) / run(np.int16, config) >= PACE
+
+
+@pytest.mark.parametrize("config", by_day("64-int16", "128-int16"))
+@pytest.mark.parametrize(("shape", "channels"), [((2, 9, 7, 1), 20), ((1, 40, 40, 3), 24)])
+def test_pixels_of_few_channels(config: str, shape: tuple[int, ...], channels: int) -> None:
+    """Planes of the input are rows; large images come in stripes."""
+    assert run(np.int16, config, shape, channels) > 0

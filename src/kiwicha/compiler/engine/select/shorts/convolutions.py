@@ -20,7 +20,7 @@ from kiwicha.compiler.engine.ir.window_operations import (
 )
 from kiwicha.compiler.engine.select.convolutions.chunks import blocks_of, chunks_of
 from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
-from kiwicha.compiler.engine.select.shorts.planes import SHORT_BYTES
+from kiwicha.compiler.engine.select.shorts.planes import SHORT_BYTES, are_rows, row_windows
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import SumFlag
 from kiwicha.program.weight_streams import Parameters
@@ -49,16 +49,23 @@ def in_two_passes(operation: WeightedOperation, config: Config) -> DividedOperat
         If the engine cannot do it.
     """
     window = operation.window
-    both = dataclasses.replace(window, channels=SHORT_BYTES * padded(window.channels))
-    verify(dataclasses.replace(operation, window=both))
-    verify(_lower(operation))
+    if are_rows(window.channels):
+        lower, upper, both = row_windows(window)
+        step = 0
+    else:
+        lower = upper = window
+        step = padded(window.channels)
+        both = dataclasses.replace(window, channels=SHORT_BYTES * step)
+    pixels = dataclasses.replace(lower, channels=both.channels)
+    verify(_lower(dataclasses.replace(operation, window=pixels)))
+    operation = dataclasses.replace(operation, window=lower)
     if isinstance(operation, Convolution):
         packed = packed_if_faster(operation, config)
         assert isinstance(packed, Convolution)
-        series = _of_all_channels(packed)
+        series = _of_all_channels(packed, upper.pad_top, step)
     else:
         assert isinstance(operation, DepthwiseConvolution)
-        series = _of_each_channel(operation)
+        series = _of_each_channel(operation, upper.pad_top, step)
     return DividedOperation(
         position=operation.position,
         inputs=operation.inputs,
@@ -75,7 +82,14 @@ def _lower(operation: Op) -> Op:
     return dataclasses.replace(operation, input_zero_point=_LOWEST, reads_lowers=True)
 
 
-def _of_all_channels(operation: Convolution) -> Iterator[Piece]:
+def _upper(operation: Op, pad_top: int) -> Op:
+    """Return the same for upper bytes."""
+    window = dataclasses.replace(operation.window, pad_top=pad_top)
+    return dataclasses.replace(operation, window=window)
+
+
+def _of_all_channels(operation: Convolution, upper_pad: int, step: int) -> Iterator[Piece]:
+    """Yield the jobs of a convolution, given the padding and the first channel of upper bytes."""
     chunks = chunks_of(operation)
     for outputs in blocks_of(operation):
         block = block_of(operation, outputs)
@@ -84,12 +98,14 @@ def _of_all_channels(operation: Convolution) -> Iterator[Piece]:
         if operation.is_packed:
             others = summed(lower) - summed(lowers[0])
             lowers[0] = with_zero_points(lowers[0], others)
-        uppers = [part_of(block, chunk) for chunk in chunks]
+        uppers = [part_of(_upper(block, upper_pad), chunk) for chunk in chunks]
         firsts = [chunk[2].start for chunk in chunks]
-        yield from _series(operation, lowers, uppers, firsts, outputs.start)
+        firsts += [step + first for first in firsts]
+        yield from _series(operation, [*lowers, *uppers], firsts, outputs.start)
 
 
-def _of_each_channel(operation: DepthwiseConvolution) -> Iterator[Piece]:
+def _of_each_channel(operation: DepthwiseConvolution, upper_pad: int, step: int) -> Iterator[Piece]:
+    """Yield the same of a depthwise convolution."""
     for channels in blocks_of(operation):
         p = operation.parameters
         block = dataclasses.replace(
@@ -99,13 +115,14 @@ def _of_each_channel(operation: DepthwiseConvolution) -> Iterator[Piece]:
             parameters=Parameters(*(v[channels] for v in (p.bias, p.multiplier, p.shift))),
             weights=np.ascontiguousarray(operation.weights[:, :, channels]),
         )
-        yield from _series(operation, [_lower(block)], [block], [channels.start], channels.start)
+        parts = [_lower(block), _upper(block, upper_pad)]
+        firsts = [channels.start, step + channels.start]
+        yield from _series(operation, parts, firsts, channels.start)
 
 
 def _series(
     whole: WeightedOperation,
-    lowers: Sequence[WeightedOperation],
-    uppers: Sequence[WeightedOperation],
+    parts: Sequence[WeightedOperation],
     first_channels: Sequence[int],
     first_output: int,
 ) -> Iterator[Piece]:
@@ -115,19 +132,15 @@ def _series(
     ----------
     whole : WeightedOperation
         All outputs.
-    lowers, uppers : sequence of WeightedOperation
-        Parts of the kernel.
+    parts : sequence of WeightedOperation
+        Parts of the kernel, of lower bytes and then of upper ones.
     first_channels : sequence of int
         The first input channel of each part.
     first_output : int
         The first of the outputs.
     """
-    size, output_size = padded(whole.window.channels), padded(whole.output_channels)
-    parts = [
-        *zip(lowers, first_channels, strict=True),
-        *zip(uppers, (size + first for first in first_channels), strict=True),
-    ]
-    for number, (part, first_channel) in enumerate(parts):
+    output_size = padded(whole.output_channels)
+    for number, (part, first_channel) in enumerate(zip(parts, first_channels, strict=True)):
         is_last = number == len(parts) - 1
         sums = SumFlag.CONTINUE if number else SumFlag.NONE
         sums |= SumFlag.NONE if is_last else SumFlag.KEEP

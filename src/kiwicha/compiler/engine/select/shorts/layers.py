@@ -18,7 +18,12 @@ from kiwicha.compiler.engine.ir.window_operations import (
 )
 from kiwicha.compiler.engine.select.legalize import require_common_limits, window_of
 from kiwicha.compiler.engine.select.shorts.convolutions import in_two_passes
-from kiwicha.compiler.engine.select.shorts.planes import joining, splitting
+from kiwicha.compiler.engine.select.shorts.planes import (
+    are_rows,
+    joining,
+    splitting,
+    splitting_rows,
+)
 from kiwicha.compiler.engine.select.upright import upright
 from kiwicha.compiler.lower.network import Layer, Network, weights_of
 from kiwicha.contract.configs import Config
@@ -144,9 +149,10 @@ def _operation(layer: Layer, position: int, config: Config) -> Operation:
     outputs = len(item.bias)
     outside = Image(window.output_rows, window.output_columns, outputs)
     planes, results = (internal_tensor(position, number) for number in range(2))
+    split = splitting_rows if are_rows(inside.channels) else splitting
     weighted = _weighted(item, position, planes, results)
     return OperationSequence.of([
-        splitting(position, layer.tensors["input"], inside, planes),
+        split(position, layer.tensors["input"], inside, planes),
         in_two_passes(weighted, config),
         joining(position, results, outside, layer.tensors["output"]),
     ])
