@@ -161,6 +161,7 @@ class Cfu(wiring.Component):
             has_softmax=self.config.has_softmax,
             has_depthwise=self.config.has_depthwise,
             is_preemptible=self.config.is_preemptible,
+            has_int16=self.config.has_int16,
             vendor=self.vendor,
         )
         if self.config.is_preemptible:

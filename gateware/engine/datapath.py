@@ -1,5 +1,7 @@
 """The engine's data path: address generator, scratchpad, weights, array and requantizer."""
 
+from typing import Any
+
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 
@@ -52,6 +54,9 @@ from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
 
 __all__ = ["Datapath"]
 
+_BYTE = 8
+"""Bits by which sums of upper bytes are shifted."""
+
 
 class Datapath(wiring.Component):
     """Compute jobs, one at a time, on tensors in the scratchpad.
@@ -81,6 +86,8 @@ class Datapath(wiring.Component):
         Words of weights can be kept.
     has_depthwise : bool
         There is a `DepthwiseSide`; the requantizer has 8 lanes or more.
+    has_int16 : bool
+        There are jobs of int16; without a depthwise unit.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -104,6 +111,7 @@ class Datapath(wiring.Component):
         has_blocks: bool = False,
         is_resident: bool = False,
         has_depthwise: bool = False,
+        has_int16: bool = False,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
         self.macs = macs
@@ -114,6 +122,7 @@ class Datapath(wiring.Component):
         self.scratchpad_bytes = scratchpad_bytes
         self.is_resident = is_resident
         self.has_depthwise = has_depthwise
+        self.has_int16 = has_int16
         self.shares_reads = has_depthwise and not has_own_reads(macs)
         self.shares_results = has_depthwise and not has_own_results(macs)
         self.scratchpad = Scratchpad(
@@ -131,7 +140,9 @@ class Datapath(wiring.Component):
         self.lanes = self.weights.lanes
         self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=RESULT_TAG.size)
         self.sums = SumMemory(lanes=self.lanes)
-        self.requantizer = Requantizer(lanes=self.lanes, tag_bits=RESULT_TAG.size)
+        self.requantizer = Requantizer(
+            lanes=self.lanes, tag_bits=RESULT_TAG.size, has_int16=has_int16
+        )
         self.units = ByteUnits(has_softmax=has_softmax)
         self.side = (
             DepthwiseSide(
@@ -169,7 +180,8 @@ class Datapath(wiring.Component):
         m.submodules.units = self.units
         has_softmax = self.units.has_softmax
         m.submodules.groups = groups = GroupController(
-            drain_cycles=drain_cycles(self.macs, self.lanes), has_softmax=has_softmax
+            drain_cycles=drain_cycles(self.macs, self.lanes, has_int16=self.has_int16),
+            has_softmax=has_softmax,
         )
         m.submodules.addresses = addresses = AddressGenerator(
             beats=self.outputs // self.lanes,
@@ -211,13 +223,17 @@ class Datapath(wiring.Component):
         elif self.side is not None and self.joined is not None:
             beside, joined = self.side.written, self.joined
             has_result &= ~self.joined.waits
+        result = self.requantizer.results
+        if self.has_int16:
+            result, is_lower = self._with_lowers(m, has_result)
+            has_result |= is_lower
         wiring.connect(m, wiring.flipped(self.other_lines), self.scratchpad.others)
         m.d.comb += self.lines.read_data.eq(self.scratchpad.line_read_data)
         write_lines(
             m,
             self.scratchpad,
             moved=self.units.writes,
-            result=self.requantizer.results,
+            result=result,
             has_result=has_result,
             summed=None if self.adder is None else self.adder.accesses,
             access=self.lines.accesses,
@@ -348,7 +364,9 @@ class Datapath(wiring.Component):
             )
         )
         for lane in range(len(array.x)):
-            octet = self.scratchpad.read_data.word_select(lane, 8)
+            octet: Value = self.scratchpad.read_data.word_select(lane, 8)
+            if self.has_int16:
+                octet = octet ^ Cat(Const(0, _BYTE - 1), (self.job.flags & JobFlag.LOWER).any())
             if self.side is not None and self.shares_reads and lane < INPUT_LANES:
                 octet = Mux(late.is_upper, self.side.upper.word_select(lane, 8), octet)
             is_inside = (late.low <= lane) & (lane < late.high)
@@ -485,10 +503,17 @@ class Datapath(wiring.Component):
                     beats.payload.parameters, self.sums.sums, strict=True
                 )
             ]
+        sums: Value = Value.cast(result.payload.sums)
+        if self.has_int16:
+            is_shifted = (self.job.sums & SumFlag.SHIFTED).any()
+            sums = Cat(
+                Mux(is_shifted, Cat(Const(0, _BYTE), one[:-_BYTE]), one[:])
+                for one in result.payload.sums
+            )
         m.d.sync += [
             beats.valid.eq(result.valid & kept),
             # Between beats there comes a square to the adder behind.
-            sums_s1.eq(Mux(result.valid, result.payload.sums, 0)),
+            sums_s1.eq(Mux(result.valid, sums, 0)),
             place_s1.eq(place),
         ]
         if self.side is not None and self.joined is None:
@@ -496,6 +521,32 @@ class Datapath(wiring.Component):
         elif self.side is not None and self.joined is not None:
             has_beat = result.valid & kept
             self._join_beats(m, self.side, self.joined, has_beat, is_second)
+
+    def _with_lowers(self, m: Module, has_result: Value) -> tuple[Any, Value]:
+        """Return results, each followed by lower bytes if it has any, and whether it is these.
+
+        Wide results are two cycles apart, so there is time for them.
+        """
+        requantizer = self.requantizer
+        result = requantizer.results
+        tag = data.View(RESULT_TAG, result.payload.tag)
+        is_short = (self.job.flags & JobFlag.SHORT).any()
+        is_lower = Signal()
+        lower_tag = Signal(RESULT_TAG)
+        m.d.comb += requantizer.is_short.eq(is_short)
+        m.d.sync += [
+            is_lower.eq(has_result & is_short),
+            lower_tag.eq(tag),
+            lower_tag.address.eq(tag.address + self.job.input_2_address),
+        ]
+        both = result.signature.create(path=("both",))
+        m.d.comb += [
+            both.payload.tag.eq(Mux(is_lower, lower_tag, result.payload.tag)),
+            Value.cast(both.payload.values).eq(
+                Mux(is_lower, requantizer.lowers, result.payload.values)
+            ),
+        ]
+        return both, is_lower
 
     def _join_beats(
         self,

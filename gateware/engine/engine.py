@@ -35,6 +35,8 @@ class Engine(wiring.Component):
         There is a depthwise unit.
     is_preemptible : bool
         Lists can pause; without a depthwise unit and kept weights.
+    has_int16 : bool
+        There are jobs of int16; without a depthwise unit and pauses.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -65,8 +67,13 @@ class Engine(wiring.Component):
         has_softmax: bool = False,
         has_depthwise: bool = False,
         is_preemptible: bool = False,
+        has_int16: bool = False,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
+        if has_int16 and (is_preemptible or has_depthwise):
+            raise ValueError(
+                "an engine with jobs of int16 must not be preemptible, and have no depthwise unit"
+            )
         if is_preemptible and (is_resident or has_depthwise):
             raise ValueError(
                 "an engine that is preemptible must keep no weights and have no depthwise unit"
@@ -80,6 +87,7 @@ class Engine(wiring.Component):
             has_blocks=has_blocks,
             is_resident=is_resident,
             has_depthwise=has_depthwise,
+            has_int16=has_int16,
             vendor=vendor,
         )
         self.controller = Controller(
@@ -91,6 +99,7 @@ class Engine(wiring.Component):
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
             is_preemptible=is_preemptible,
+            has_int16=has_int16,
         )
         running = {"is_running": Out(1)} if is_preemptible else {}
         super().__init__({**EngineSignature().flip().members, **running, "reset": In(1)})

@@ -38,6 +38,7 @@ from kiwicha.contract.engine import (
     PACKED_WEIGHT_LIMIT,
     PACKED_WEIGHTS_LIMIT,
     PAIR_KINDS,
+    SHORT_FLAGS,
     SQUARE_INTERVAL,
     TABLE_KINDS,
     EngineJob,
@@ -86,7 +87,14 @@ from kiwicha.sim.reference.engine_softmax import (
     softmax_write,
 )
 from kiwicha.sim.reference.kept_weights import KeptWeights
-from kiwicha.sim.reference.scratchpad import SUM_LIMIT, Ints, Range, Scratchpad, requantized
+from kiwicha.sim.reference.scratchpad import (
+    SUM_LIMIT,
+    Ints,
+    Range,
+    Scratchpad,
+    requantized,
+    requantized_to_shorts,
+)
 
 __all__ = ["check_kind", "execute_job", "read_ranges", "written_range"]
 
@@ -143,7 +151,13 @@ def check_kind(job: EngineJob) -> None:
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
     if job.gives_positions > (job.kind == JobKind.MAX):
         raise ProgramError(f"only jobs of maxima must give positions ({job})")
-    known = SumFlag.KEEP | SumFlag.CONTINUE if job.kind != JobKind.SOFTMAX else SumFlag(0)
+    is_short = bool(job.flags & JobFlag.SHORT)
+    is_wide = bool(job.flags & JobFlag.WIDE)
+    if (job.flags & SHORT_FLAGS and job.kind not in BLOCK_KINDS) or (
+        is_short and (is_fused or not is_wide or job.output_zero_point)
+    ):
+        raise ProgramError(f"results of 16 bits must be those of wide sums, without more ({job})")
+    known = SumFlag(sum(SumFlag)) if job.kind != JobKind.SOFTMAX else SumFlag(0)
     is_held, loads = bool(job.flags & JobFlag.HELD), bool(job.flags & JobFlag.LOADS)
     if is_held < loads or (is_held and not loads and job.flags & JobFlag.CODED):
         raise ProgramError(f"a job must hold weights that it loads, and code no others ({job})")
@@ -177,7 +191,16 @@ def written_range(job: EngineJob, macs: int) -> Range:
     if job.kind == JobKind.SOFTMAX:
         return softmax_write(job)
     last = int(_results(job).max()) + (job.groups - 1) * job.group_output_step
-    return job.output_address, job.output_address + last + _last_channels(job, macs)
+    end = job.output_address + last + _last_channels(job, macs)
+    lower = _lower_step(job)
+    return job.output_address + min(lower, 0), end + max(lower, 0)
+
+
+def _lower_step(job: EngineJob) -> int:
+    """Return how far lower bytes of results lie behind upper ones; 0 if results are bytes."""
+    if not job.flags & JobFlag.SHORT:
+        return 0
+    return (job.input_2_address + 2**31) % 2**32 - 2**31
 
 
 def _last_channels(job: EngineJob, macs: int) -> int:
@@ -372,7 +395,7 @@ def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> N
         addresses = rows.addresses[row][None, :, None] + offsets
         is_data = rows.is_inside[row][None, :, None] & in_row
         _require_written(scratchpad, addresses, is_data & is_used)
-        x = np.where(is_data, scratchpad.gather(addresses) - reduction, outside)
+        x = np.where(is_data, _octets(job, scratchpad, addresses) - reduction, outside)
         sums[row] = _product(x.reshape(job.output_columns, -1), weights)
     _finish(job, sums, parameters, channels, macs, scratchpad)
 
@@ -391,6 +414,12 @@ def _bytes_of_kernel_row(job: EngineJob, macs: int) -> int:
             f" one end in the word behind its whole ones ({job})"
         )
     return size
+
+
+def _octets(job: EngineJob, scratchpad: Scratchpad, addresses: Ints) -> Ints:
+    """Return the int8 that a job reads; of bytes without a sign, what is above 128."""
+    found = scratchpad.gather(addresses)
+    return (found & 0xFF) - 128 if job.flags & JobFlag.LOWER else found
 
 
 def _product(x: Ints, weights: Ints) -> Ints:
@@ -473,7 +502,8 @@ def _depthwise(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad)
             addresses = rows.addresses[row, number] + offsets
             is_data = np.broadcast_to(is_column[:, None], addresses.shape)
             _require_written(scratchpad, addresses, is_data & is_used)
-            x = np.where(is_data, scratchpad.gather(addresses) - job.input_zero_point, 0)
+            x = _octets(job, scratchpad, addresses) - job.input_zero_point
+            x = np.where(is_data, x, 0)
             phases = x.reshape(steps, stride, -1)
             for phase in range(stride):
                 word = weights[0 if has_ones else phase * kernel + number]
@@ -545,6 +575,8 @@ def _finish(
 ) -> None:
     """Requantize sums [rows, columns, all channels] and write them, or keep them as they are."""
     sums = sums.reshape(-1, sums.shape[2])
+    if job.sums & SumFlag.SHIFTED:
+        sums = sums << 8
     kept = (job.groups - 1) * channels + _last_channels(job, macs)
     # In the memory of sums groups come one after the other.
     cuts = range(channels, kept, channels)
@@ -557,10 +589,15 @@ def _finish(
         groups = np.split(wrap_int32(biased[:, :kept]), cuts, axis=1)
         scratchpad.keep(np.concatenate([group.reshape(-1) for group in groups]))
         return
-    values = requantized(job, sums, parameters)
     group = np.arange(job.groups)[:, None] * job.group_output_step + np.arange(channels)
     addresses = job.output_address + _results(job)[:, None] + group.reshape(1, -1)[:, :kept]
-    kept_values = values[:, :kept]
+    if job.flags & JobFlag.SHORT:
+        shorts = requantized_to_shorts(job, sums, parameters)[:, :kept]
+        lowers = (shorts & 0xFF).astype(np.uint8).view(np.int8)
+        scratchpad.write(addresses + _lower_step(job), lowers)
+        kept_values = (shorts >> 8).astype(np.int8)
+    else:
+        kept_values = requantized(job, sums, parameters)[:, :kept]
     if job.flags & JobFlag.FUSED:
         kept_values = fused_sums(job, addresses, kept_values, macs, scratchpad)
     scratchpad.write(addresses, kept_values)

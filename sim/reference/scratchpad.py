@@ -15,7 +15,14 @@ from kiwicha.errors import ProgramError
 from kiwicha.numerics import requantization as numerics
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["SUM_LIMIT", "Ints", "Range", "Scratchpad", "requantized"]
+__all__ = [
+    "SUM_LIMIT",
+    "Ints",
+    "Range",
+    "Scratchpad",
+    "requantized",
+    "requantized_to_shorts",
+]
 
 Ints = NDArray[np.int64]
 Range = tuple[int, int]
@@ -109,6 +116,18 @@ def requantized(job: EngineJob, sums: Ints, parameters: Parameters) -> NDArray[n
         job.activation_min,
         job.activation_max,
     ).astype(np.int8)
+
+
+def requantized_to_shorts(job: EngineJob, sums: Ints, parameters: Parameters) -> Ints:
+    """Return the int16 that come of sums with `JobFlag.SHORT`, likewise; they have all 32 bits."""
+    is_continued = bool(job.sums & SumFlag.CONTINUE)
+    return numerics.requantize_to_shorts(
+        numerics.wrap_int32(sums if is_continued else sums + parameters.bias),
+        parameters.multiplier,
+        parameters.shift,
+        job.activation_min,
+        job.activation_max,
+    )
 
 
 def _squares(sums: Ints, parameters: Parameters) -> Ints:

@@ -26,7 +26,7 @@ def test_an_unknown_name_says_what_there_is(wrong: str, nearest: str) -> None:
     text = (
         f"config must be one of baseline, simd, 32, 64, 128 or 256; an engine's scratchpad is named"
         f" as in 64-32k and has {SIZES}, 64 where none is named; -m4, -r4, -raw, -blocks or"
-        f" -blocks-resident, -softmax and -depthwise or -preempt may follow; not {wrong!r}"
+        f" -blocks-resident, -softmax and -depthwise, -preempt or -int16 may follow; not {wrong!r}"
     )
     with pytest.raises(UsageError) as caught:
         find_config(wrong)
@@ -71,6 +71,19 @@ def test_the_name_with_softmax_is_one_of_them() -> None:
         assert find_config(config.softmax_name) == dataclasses.replace(
             config, name=config.softmax_name, has_softmax=True
         )
+
+
+def test_jobs_of_int16_need_all_lanes_of_the_requantizer() -> None:
+    short = [config for config in ALL_CONFIGS.values() if config.has_int16]
+    assert find_config("128-int16") in short
+    assert find_config("32-48k-raw-softmax-int16") in short
+    for config in short:
+        usual = find_config(config.name.removesuffix("-int16"))
+        assert usual.hash != config.hash
+        assert dataclasses.replace(config, name=usual.name, has_int16=False) == usual
+        assert not (config.requantizer_lanes)
+        assert not (config.has_depthwise)
+        assert not (config.is_preemptible)
 
 
 def test_what_can_stop_keeps_nothing_that_cannot_be_saved() -> None:

@@ -110,6 +110,18 @@ def test_requantize(
     assert numerics.requantize(x, multiplier, shift, offset, low, high) == expected
 
 
+@given(
+    INT32,
+    MULTIPLIER,
+    st.integers(-31, 30),
+    st.tuples(st.integers(-128, 127), st.integers(-128, 127)).map(sorted),
+)
+def test_requantize_to_shorts(x: int, multiplier: int, shift: int, clamp: tuple[int, int]) -> None:
+    low, high = clamp
+    expected = max(256 * low, min(256 * high + 255, multiply(x, multiplier, shift)))
+    assert numerics.requantize_to_shorts(x, multiplier, shift, low, high) == expected
+
+
 def test_requantize_has_one_scale_per_channel() -> None:
     sums = np.array([[1000, 1000, -1000], [7, 7, 7]])
     actual = numerics.requantize(sums, [2**30, 2**30, 2**30], [0, -1, -3], 1, -100, 100)

@@ -2,6 +2,7 @@
 
 from kiwicha.compiler import CONTROL_FLOW, FOLDED_ONLY, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
+from kiwicha.compiler.engine.select.shorts.layers import SHORT_OPERATORS
 from kiwicha.compiler.tflite.operators import CARRIED_TYPES, OPERATORS, Family
 from kiwicha.compiler.tflite.tensor import TensorType
 from tools.documents.markdown import table
@@ -53,8 +54,13 @@ def _placement(name: str) -> str:
         return "nothing to do"
     others = ", ".join(kind.text for kind in _other_types(name))
     if name in ENGINE_OPERATORS:
-        return f"engine; {others}: CPU" if others else "engine"
+        return f"engine; {others}: CPU{_on_some_engines(name)}" if others else "engine"
     return f"CPU: {others}" if others else "CPU"
+
+
+def _on_some_engines(name: str) -> str:
+    """Return where else the last of an operator's types is computed, which is int16."""
+    return ", with `-int16` engine" if name in SHORT_OPERATORS else ""
 
 
 def _other_types(name: str) -> list[TensorType]:

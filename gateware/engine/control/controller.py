@@ -49,6 +49,8 @@ class Controller(wiring.Component):
         There is a depthwise unit.
     is_preemptible : bool
         Lists can pause.
+    has_int16 : bool
+        There are jobs of int16.
 
     Members
     -------
@@ -75,6 +77,7 @@ class Controller(wiring.Component):
         has_softmax: bool = False,
         has_depthwise: bool = False,
         is_preemptible: bool = False,
+        has_int16: bool = False,
     ) -> None:
         self.macs = macs
         self.scratchpad_bytes = scratchpad_bytes
@@ -84,6 +87,7 @@ class Controller(wiring.Component):
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
         self.is_preemptible = is_preemptible
+        self.has_int16 = has_int16
         self.loader = WeightLoader(
             macs=macs,
             has_codec=has_codec,
@@ -193,6 +197,7 @@ class Controller(wiring.Component):
             is_resident=self.is_resident,
             has_softmax=self.has_softmax,
             has_depthwise=self.has_depthwise,
+            has_int16=self.has_int16,
         )
         loader = self.loader
         m.submodules.job_fetcher = clear(fetcher)

@@ -26,6 +26,7 @@ from kiwicha.contract.engine import (
     MAX_U8,
     MAX_U16,
     OUTPUT_BYTES,
+    SHORT_FLAGS,
     TABLE_KINDS,
     EngineError,
     JobFlag,
@@ -87,6 +88,8 @@ class JobCheck(wiring.Component):
         There are SOFTMAX jobs.
     has_depthwise : bool
         There are DEPTHWISE_UNIT jobs.
+    has_int16 : bool
+        There are jobs of int16.
 
     Members
     -------
@@ -111,6 +114,7 @@ class JobCheck(wiring.Component):
         is_resident: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
+        has_int16: bool = False,
     ) -> None:
         self.scratchpad_bytes = scratchpad_bytes
         self.macs = macs
@@ -120,6 +124,7 @@ class JobCheck(wiring.Component):
         self.is_resident = is_resident
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
+        self.has_int16 = has_int16
         super().__init__({
             "takes": In(1),
             "index": In(range(JOB_WORDS)),
@@ -201,6 +206,7 @@ class JobCheck(wiring.Component):
         known &= ~JobFlag(0) if has_gathered(self.macs) else ~JobFlag.GATHERED
         known &= ~JobFlag.FUSED if self.has_depthwise else ~JobFlag(0)
         known &= ~JobFlag(0) if self.is_resident else ~(JobFlag.HELD | JobFlag.LOADS)
+        known &= ~JobFlag(0) if self.has_int16 else ~SHORT_FLAGS
         bad = (flags & ~int(known) & _ALL_FLAGS).any()
         is_for_conv = (flags & int(known & (JobFlag.PACKED | JobFlag.GATHERED))).any()
         bad |= is_for_conv & (kind != JobKind.CONV)
@@ -209,6 +215,11 @@ class JobCheck(wiring.Component):
         is_square = (flags & JobFlag.SQUARE).any()
         bad |= is_fused & (~is_sum | is_square)
         bad |= is_square & ~Cat(kind == known for known in TABLE_KINDS).any()
+        if self.has_int16:
+            has_sums = Cat(kind == known for known in sorted(BLOCK_KINDS)).any()
+            is_short, is_wide = ((flags & bit).any() for bit in (JobFlag.SHORT, JobFlag.WIDE))
+            bad |= (flags & int(SHORT_FLAGS)).any() & ~has_sums
+            bad |= is_short & (is_fused | ~is_wide)
         if self.has_blocks:
             has_block = Cat(kind == known for known in sorted(BLOCK_KINDS)).any()
             bad |= (flags & JobFlag.CODED).any() & ~has_block
@@ -261,7 +272,9 @@ class JobCheck(wiring.Component):
         rules["output_address"] = ~goes_anywhere & (field("output_address") % OUTPUT_BYTES).any()
         for name in ("output_pixel_bytes", "output_row_step"):
             rules[name] = has_windows & (field(name) % OUTPUT_BYTES).any()
-        unknown = Mux(is_move_job | is_softmax, 0xFF, 0xFF & ~int(sum(SumFlag)))
+        known_sums = SumFlag(sum(SumFlag))
+        known_sums &= ~SumFlag(0) if self.has_int16 else ~SumFlag.SHIFTED
+        unknown = Mux(is_move_job | is_softmax, 0xFF, 0xFF & ~int(known_sums))
         rules["sums"] = (field("sums") & unknown).any()
         rules["gives_positions"] = (field("gives_positions") & Mux(is_max, 0xFE, 0xFF)).any()
         reserved = ["reserved_1"] if self.is_resident else ["reserved_1", "resident_word"]

@@ -51,6 +51,8 @@ class JobFetcher(wiring.Component):
         There are SOFTMAX jobs.
     has_depthwise : bool
         There are DEPTHWISE_UNIT jobs.
+    has_int16 : bool
+        There are jobs of int16.
 
     Members
     -------
@@ -78,6 +80,7 @@ class JobFetcher(wiring.Component):
         is_resident: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
+        has_int16: bool = False,
     ) -> None:
         self.check = JobCheck(
             scratchpad_bytes=scratchpad_bytes,
@@ -87,6 +90,7 @@ class JobFetcher(wiring.Component):
             is_resident=is_resident,
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
+            has_int16=has_int16,
         )
         self.is_resident = is_resident
         self.has_softmax = has_softmax

@@ -33,6 +33,8 @@ class RequantizerSignature(wiring.Signature):
         Values per beat.
     tag_bits : int
         Width of ``tag``.
+    has_int16 : bool
+        Results can have 16 bits.
 
     Members
     -------
@@ -54,9 +56,14 @@ class RequantizerSignature(wiring.Signature):
         There is a result in the next cycle.
     results : ``In(stream.Signature(StructLayout(values, tag), always_ready=True))``
         ``lanes`` x signed(8).
+    is_short : ``Out(1)``
+        Only with ``has_int16``: results have 16 bits. ``values`` are their upper bytes; ``is_wide``
+        too, not ``is_square``, and the zero point is 0.
+    lowers : ``In(ArrayLayout(8, lanes))``
+        Only with ``has_int16``: their lower bytes, until there is another result.
     """
 
-    def __init__(self, *, lanes: int, tag_bits: int) -> None:
+    def __init__(self, *, lanes: int, tag_bits: int, has_int16: bool = False) -> None:
         beat = data.StructLayout({
             "sums": data.ArrayLayout(signed(32), lanes),
             "parameters": data.ArrayLayout(PARAMETERS, lanes),
@@ -66,7 +73,9 @@ class RequantizerSignature(wiring.Signature):
             "values": data.ArrayLayout(signed(8), lanes),
             "tag": tag_bits,
         })
+        short = {"is_short": Out(1), "lowers": In(data.ArrayLayout(8, lanes))}
         super().__init__({
+            **(short if has_int16 else {}),
             "is_wide": Out(1),
             "is_square": Out(1),
             "zero_point": Out(signed(8)),

@@ -25,7 +25,8 @@ class Requantizer(wiring.Component):
     Equals ``kiwicha.numerics.requantization.requantize`` of ``sum + bias``, which wraps to 32 bits,
     for every multiplier and shift. Narrow beats must have ``(sum + bias) << left`` in 25 signed
     bits (-2**24 to 2**24 - 1); wide ones may have anything. With ``is_square`` it is the square of
-    ``sum + bias`` that is scaled, which must have `SQUARE_BITS` signed bits.
+    ``sum + bias`` that is scaled, which must have `SQUARE_BITS` signed bits. With ``is_short`` the
+    result is an int16: its upper byte is clamped, and the lower one becomes 0 or 255 with it.
 
     Latency: `REQUANTIZER_CYCLES`, `WIDE_REQUANTIZER_CYCLES` with ``is_wide``, `SQUARE_CYCLES` more
     with ``is_square``. Throughput: a beat per cycle; with ``is_wide`` a beat in two cycles, and
@@ -38,6 +39,8 @@ class Requantizer(wiring.Component):
         Values per beat, 1 to 16.
     tag_bits : int
         Width of ``tag``, 1 or more.
+    has_int16 : bool
+        Results can have 16 bits.
 
     Members
     -------
@@ -59,14 +62,16 @@ class Requantizer(wiring.Component):
     back to the adder of the first stage, where it takes the place of the bias.
     """
 
-    def __init__(self, *, lanes: int = 8, tag_bits: int = 1) -> None:
+    def __init__(self, *, lanes: int = 8, tag_bits: int = 1, has_int16: bool = False) -> None:
         if not isinstance(lanes, int) or not 1 <= lanes <= 16:
             raise ValueError(f"lanes must be an integer from 1 to 16, not {lanes!r}")
         if not isinstance(tag_bits, int) or tag_bits < 1:
             raise ValueError(f"tag_bits must be a positive integer, not {tag_bits!r}")
         self.lanes = lanes
         self.tag_bits = tag_bits
-        super().__init__(RequantizerSignature(lanes=lanes, tag_bits=tag_bits).flip())
+        self.has_int16 = has_int16
+        signature = RequantizerSignature(lanes=lanes, tag_bits=tag_bits, has_int16=has_int16)
+        super().__init__(signature.flip())
 
     def elaborate(self, platform: object) -> Module:
         """Build the controls and the lanes."""
@@ -101,7 +106,13 @@ class Requantizer(wiring.Component):
             self.results.payload.tag.eq(tags.taken),
         ]
         for lane in range(self.lanes):
-            m.submodules[f"lane_{lane}"] = part = _Lane()
+            m.submodules[f"lane_{lane}"] = part = _Lane(has_int16=self.has_int16)
+            if self.has_int16:
+                m.d.comb += [
+                    part.is_short.eq(self.is_short),
+                    part.comes.eq(self.comes),
+                    self.lowers[lane].eq(part.lower),
+                ]
             m.d.comb += [
                 part.is_valid.eq(self.beats.valid),
                 part.has_square.eq(has_square),
@@ -125,8 +136,11 @@ class Requantizer(wiring.Component):
 class _Lane(wiring.Component):
     """One requantizer; stages as in `Requantizer`, flags of stage 1 one cycle after the beat."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_int16: bool = False) -> None:
+        self.has_int16 = has_int16
+        short = {"is_short": In(1), "comes": In(1), "lower": Out(8)}
         super().__init__({
+            **(short if has_int16 else {}),
             "is_valid": In(1),
             "has_square": In(1),
             "is_square": In(1),
@@ -169,7 +183,11 @@ class _Lane(wiring.Component):
         raised_s8 = Signal(signed(32), reset_less=True)
         # Rounding up in the last bit and twice the zero point are one summand. The zero point is
         # raised by 128: without a sign it takes no LUTs in the bits above.
-        summand = Cat(Const(1, 1), _other_half(self.zero_point))
+        raised_zero = _other_half(self.zero_point)
+        if self.has_int16:
+            # Of 16 bits, half of their range instead of half of a byte's.
+            raised_zero = Mux(self.is_short, 1 << 15, raised_zero)
+        summand = Cat(Const(1, 1), raised_zero)
         m.d.sync += [
             floor_s7.eq(_shifted_right(Cat(Const(0, 1), high_s6), exponent_s6)),
             raised_s8.eq((floor_s7 + summand) >> 1),
@@ -249,20 +267,35 @@ class _Lane(wiring.Component):
         return high_s6
 
     def _clamp(self, m: Module, raised_s8: Signal) -> None:
-        """Build stage 9: from the result plus 128, which may have wrapped."""
-        low_byte = _other_half(raised_s8[:8]).as_signed()
+        """Build stage 9: from the result plus 128, of an int16 plus 2**15; it may have wrapped."""
+        octet: Value = raised_s8[:8]
         sign = raised_s8[-1]
         is_wrapped = sign & ~raised_s8[7:31].any()
-        is_above_int8 = is_wrapped | (~sign & raised_s8[8:31].any())
+        has_more: Value = raised_s8[8:31].any()
+        if self.has_int16:
+            octet = Mux(self.is_short, raised_s8[8:16], octet)
+            has_upper = raised_s8[16:31].any()
+            has_more = has_upper | (~self.is_short & raised_s8[8:16].any())
+            is_wrapped = sign & ~has_upper
+            is_wrapped &= ~raised_s8[15] & (self.is_short | ~raised_s8[7:15].any())
+        low_byte = _other_half(octet).as_signed()
+        is_above_int8 = is_wrapped | (~sign & has_more)
         is_below_int8 = sign & ~is_wrapped
+        is_above = is_above_int8 | (~is_below_int8 & (low_byte > self.maximum))
+        is_below = is_below_int8 | (low_byte < self.minimum)
         value_s9 = Signal(signed(8), reset_less=True)
         m.d.comb += self.value.eq(value_s9)
-        with m.If(is_above_int8 | (~is_below_int8 & (low_byte > self.maximum))):
+        with m.If(is_above):
             m.d.sync += value_s9.eq(self.maximum)
-        with m.Elif(is_below_int8 | (low_byte < self.minimum)):
+        with m.Elif(is_below):
             m.d.sync += value_s9.eq(self.minimum)
         with m.Else():
             m.d.sync += value_s9.eq(low_byte)
+        if self.has_int16:
+            lower_s9 = Signal(8, reset_less=True)
+            m.d.comb += self.lower.eq(lower_s9)
+            with m.If(self.comes):
+                m.d.sync += lower_s9.eq(Mux(is_above, 0xFF, Mux(is_below, 0, raised_s8[:8])))
 
 
 def _added(value: Value, addend: Value) -> Value:

@@ -30,6 +30,7 @@ from kiwicha.compiler.engine.select.partition import padding_troubles, partition
 from kiwicha.compiler.engine.select.products.composition import compose_moves
 from kiwicha.compiler.engine.select.resize.column_blocks import resize_in_blocks
 from kiwicha.compiler.engine.select.select import select
+from kiwicha.compiler.engine.select.shorts.whole_planes import with_whole_planes
 from kiwicha.compiler.engine.select.small_lists import small_list_troubles
 from kiwicha.compiler.lower.lower import COPIED_BYTES, lower
 from kiwicha.compiler.lower.network import Network
@@ -367,6 +368,7 @@ def plan_engine(network: Network, config: Config, *, has_tables: bool = True) ->
         operations = compose_tables(network, selection.operations)
         operations = compose_moves(network, operations)
         operations = shape_moves(close_gaps(operations, selection.closed))
+        operations = with_whole_planes(network, operations)
         regions = partition(network, operations, selection.cuts)
         troubles = padding_troubles(regions)
         if not troubles:

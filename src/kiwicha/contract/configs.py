@@ -26,12 +26,21 @@ __all__ = [
 ]
 
 
-_LATER = {"has_softmax", "has_blocks", "has_depthwise", "resident_words", "is_preemptible"}
+_LATER = {
+    "has_softmax",
+    "has_blocks",
+    "has_depthwise",
+    "resident_words",
+    "is_preemptible",
+    "has_int16",
+}
 """Fields that count where they are set."""
 
 
 _PREEMPT = "-preempt"
 """Ends the names of what is preemptible."""
+_INT16 = "-int16"
+"""Ends the names of what has jobs of int16."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,8 @@ class Config:
     is_preemptible : bool
         The engine can stop between jobs and go on later, and says with an interrupt that it has
         stopped.
+    has_int16 : bool
+        The engine has jobs of int16: sums that count 256 times, and results of 16 bits.
     memory : Memory
         DRAM of the system around it. Predictions and schedules are for it; a Program runs with any,
         so it is no part of what a configuration is.
@@ -85,6 +96,7 @@ class Config:
     resident_words: int = 0
     has_depthwise: bool = False
     is_preemptible: bool = False
+    has_int16: bool = False
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
 
     @property
@@ -101,7 +113,8 @@ class Config:
         """Name of the same configuration with SOFTMAX jobs."""
         usual, unit, _ = self.name.partition("-depthwise")
         usual, preempt, _ = usual.partition(_PREEMPT)
-        return f"{usual}-softmax{unit}{preempt}"
+        usual, int16, _ = usual.partition(_INT16)
+        return f"{usual}-softmax{unit}{preempt}{int16}"
 
     def with_memory(self, memory: Memory) -> "Config":
         """Return the same hardware around another memory."""
@@ -301,12 +314,24 @@ PREEMPT_FAMILY = {
     if not usual.resident_words
 }
 """Those without weights that stay and without a depthwise unit, which can stop between jobs."""
+INT16_FAMILY = {
+    f"{name}{_INT16}": dataclasses.replace(usual, name=f"{name}{_INT16}", has_int16=True)
+    for name, usual in (ENGINE_FAMILY | SOFTMAX_FAMILY | BLOCKS_FAMILY).items()
+    if not usual.requantizer_lanes
+}
+"""Those with all lanes of the requantizer and without a depthwise unit, with jobs of int16."""
 SEARCHED_FAMILY = ENGINE_FAMILY | SOFTMAX_FAMILY | DEPTHWISE_FAMILY | BLOCKS_FAMILY
 """What ``kiwicha explore`` searches."""
 ENGINE_CONFIGS = {str(macs): ENGINE_FAMILY[str(macs)] for macs in ENGINE_MACS}
 """Those usually meant; `CONFIGS` are those whose Programs run on the CPU."""
 ALL_CONFIGS = (
-    CONFIGS | ENGINE_FAMILY | SOFTMAX_FAMILY | DEPTHWISE_FAMILY | BLOCKS_FAMILY | PREEMPT_FAMILY
+    CONFIGS
+    | ENGINE_FAMILY
+    | SOFTMAX_FAMILY
+    | DEPTHWISE_FAMILY
+    | BLOCKS_FAMILY
+    | PREEMPT_FAMILY
+    | INT16_FAMILY
 )
 DEFAULT_CONFIG = "simd"
 
@@ -323,7 +348,7 @@ _CHOICES = (
     f"{', '.join(CONFIGS)}, {_MACS}; an engine's scratchpad is named as in 64-32k and has "
     f"{_SIZES}, {DEFAULT_SCRATCHPAD_BYTES // 1024} where none is named; "
     f"-m{LANES}, -r{FEW_REQUANTIZER_LANES}, -raw, -blocks or -blocks-resident, "
-    "-softmax and -depthwise or -preempt may follow"
+    "-softmax and -depthwise, -preempt or -int16 may follow"
 )
 CONFIG_HELP = (
     f"{', '.join(CONFIGS)}, or an engine of {_MACS} products per cycle; 64-32k has a "

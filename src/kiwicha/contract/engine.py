@@ -20,6 +20,7 @@ __all__ = [
     "COMPUTE_KINDS",
     "ELEMENT_KINDS",
     "PAIR_KINDS",
+    "SHORT_FLAGS",
     "TABLE_KINDS",
     "TABLE_STREAM_KINDS",
     "ComputedListCall",
@@ -266,6 +267,11 @@ class JobFlag(enum.IntFlag):
     """ADD: there are no results; its tables are kept for CONV jobs with this flag. CONV: to each
     result, once it is written, a byte of a second tensor is added by the last tables kept. An
     engine with a depthwise unit refuses it."""
+    SHORT = 256
+    """CONV, DEPTHWISE, with WIDE, on an engine with `Config.has_int16`: results are int16. Upper
+    bytes go where results go, and are limited by the clamp. Lower ones go input_2_address, modulo
+    2**32, behind these; where the clamp has changed the upper one they are 0 or 255. The output's
+    zero point is 0. Not with FUSED."""
     SQUARE = 2048
     """ADD, TABLE, with WIDE: not the sum is requantized, but its square. Sums have `SQUARE_BITS`
     signed bits, interval is `SQUARE_INTERVAL`, and all channels have one multiplier and shift."""
@@ -278,6 +284,9 @@ class JobFlag(enum.IntFlag):
     the stream has parameters only, and is not CODED."""
     LOADS = 16384
     """With HELD: the stream has the words as well, which are written there. Nothing else does."""
+    LOWER = 32768
+    """CONV, DEPTHWISE, on an engine with `Config.has_int16`: input bytes have no sign, as lower
+    bytes of int16. 128 is subtracted from each that is inside, before the zero point is."""
 
 
 class SumFlag(enum.IntFlag):
@@ -294,6 +303,9 @@ class SumFlag(enum.IntFlag):
     """Sums are kept there, instead of being requantized and written."""
     CONTINUE = 2
     """What is there is added to the sums, instead of the bias."""
+    SHIFTED = 4
+    """On an engine with `Config.has_int16`: sums of the array count 256 times, as those of upper
+    bytes of int16."""
 
 
 class TransferFlag(enum.IntFlag):
@@ -309,6 +321,8 @@ class TransferFlag(enum.IntFlag):
     a table of `kiwicha.contract.floats`."""
 
 
+SHORT_FLAGS = JobFlag.SHORT | JobFlag.LOWER
+"""Flags of jobs of int16."""
 TABLE_TRANSFER = TransferFlag.TABLE.value
 """That flag, for C."""
 
@@ -478,7 +492,8 @@ class EngineJob(Struct):
     group_input_step: int = u16("channels of a group; CONV: 0")
     group_output_step: int = u16("channels of a group")
     input_2_address: int = u32(
-        "ADD, MUL: second tensor. CONV, FUSED: from a result to its byte, a multiple of 8"
+        "ADD, MUL: second tensor. CONV, FUSED: from a result to its byte, a multiple of 8. SHORT:"
+        " from upper bytes to lower ones, likewise"
     )
     weight_zero_point: int = i16("subtracted from weight bytes, see UNSIGNED; MUL: from x2, int8")
     first_index: int = u16("DEPTHWISE: first_phase * kernel_rows")

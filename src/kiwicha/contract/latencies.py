@@ -22,6 +22,7 @@ __all__ = [
     "FUSED_TABLES_READY_CYCLES",
     "INPUT_CYCLES",
     "LINE_READ_CYCLES",
+    "LOWER_WRITE_CYCLES",
     "MOVE_DRAIN_CYCLES",
     "MOVE_START_CYCLES",
     "NEXT_BEAT_CYCLES",
@@ -81,6 +82,8 @@ SQUARE_CYCLES = 4
 """What it takes more with `JobFlag.SQUARE`: less than what the array takes less for a table."""
 RESULT_WRITE_CYCLES = 1
 """Into the scratchpad."""
+LOWER_WRITE_CYCLES = 1
+"""From the write of upper bytes of int16 to that of their lower ones."""
 DRAIN_CYCLES = (
     INPUT_CYCLES + CONV_CYCLES + PARAMETER_CYCLES + WIDE_REQUANTIZER_CYCLES + RESULT_WRITE_CYCLES
 )
@@ -154,7 +157,7 @@ between two words that DRAM owes. Those are apart by a refresh, of 43 cycles at 
 of the CPU's port, which has one command at a time: a bound ten times as large is left."""
 
 
-def drain_cycles(macs: int, lanes: int) -> int:
+def drain_cycles(macs: int, lanes: int, *, has_int16: bool = False) -> int:
     """Return the cycles that the last operation of a job takes at most to become bytes.
 
     Parameters
@@ -163,8 +166,11 @@ def drain_cycles(macs: int, lanes: int) -> int:
         Products per cycle of the array.
     lanes : int
         Results per beat of the requantizer.
+    has_int16 : bool
+        Results can have 16 bits.
     """
-    return DRAIN_CYCLES + NEXT_BEAT_CYCLES * (_most_beats(macs, lanes) - 1)
+    lower = LOWER_WRITE_CYCLES if has_int16 else 0
+    return DRAIN_CYCLES + NEXT_BEAT_CYCLES * (_most_beats(macs, lanes) - 1) + lower
 
 
 def _most_beats(macs: int, lanes: int) -> int:

@@ -28,7 +28,7 @@ from kiwicha.kernels.windows import padded, windows
 from kiwicha.numerics.long_sums import rescale_long
 from kiwicha.numerics.requantization import multiply_by_quantized_multiplier, wrap_int32
 
-__all__ = ["KERNELS", "has_long_sums"]
+__all__ = ["KERNELS", "has_long_biases", "has_long_sums"]
 
 _LARGEST_PRODUCT = 2**22
 """Of an input and a weight."""
@@ -37,6 +37,11 @@ _LARGEST_PRODUCT = 2**22
 def has_long_sums(p: Conv) -> bool:
     """Whether sums have 64 bits."""
     return p.bias.bytes == p.output_channels * np.dtype(np.int64).itemsize
+
+
+def has_long_biases(bias: NDArray[Any]) -> bool:
+    """Whether the sums of a layer with these biases have 64 bits."""
+    return bias.dtype.itemsize == np.dtype(np.int64).itemsize
 
 
 def _image(memory: Memory, p: Conv) -> NDArray[np.int32]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kiwicha.numerics.requantization import wrap_int32
 
-__all__ = ["LONG_SUM_BITS", "MAX_LONG_SHIFT", "rescale_long"]
+__all__ = ["LONG_SUM_BITS", "MAX_LONG_SHIFT", "exact_scale", "rescale_long"]
 
 Int64s = NDArray[np.int64]
 
@@ -22,6 +22,8 @@ LONG_SUM_BITS = 48
 """Of a sum, its sign included."""
 _KEPT_BITS = 15
 """Of a multiplier."""
+_LOWER_BITS = 16
+"""Those behind them."""
 
 
 def rescale_long(x: ArrayLike, multiplier: ArrayLike, shift: ArrayLike) -> Int64s:
@@ -41,8 +43,43 @@ def rescale_long(x: ArrayLike, multiplier: ArrayLike, shift: ArrayLike) -> Int64
     ndarray of int64, int32 range
         The low 32 bits of the result.
     """
-    halves = (np.asarray(multiplier, np.int64) + (1 << 15)) >> 16
-    factor = np.minimum(halves, 2**_KEPT_BITS - 1)
+    factor = _factor(multiplier)
     bits = _KEPT_BITS - np.asarray(shift, np.int64)
     rounded = np.asarray(x, np.int64) * factor + (np.int64(1) << (bits - 1))
     return wrap_int32(rounded >> bits)
+
+
+def exact_scale(
+    multiplier: ArrayLike, shift: ArrayLike
+) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
+    """Return a scale that gives the same by `multiply_by_quantized_multiplier`.
+
+    That one rounds twice, but only once where nothing is shifted to the right. So the scale has no
+    negative shift, and a multiplier that is as much smaller.
+
+    Parameters
+    ----------
+    multiplier, shift : array_like
+        As for `rescale_long`.
+
+    Returns
+    -------
+    tuple of int32 arrays or None
+        Multiplier and shift, for sums that still have 32 bits when they are shifted; None if such a
+        multiplier would need a fraction.
+    """
+    factor = _factor(multiplier)
+    right = np.minimum(np.asarray(shift, np.int64), 0)
+    scaled = factor << (_LOWER_BITS + np.maximum(right, -_LOWER_BITS))
+    behind = np.maximum(-_LOWER_BITS - right, 0)
+    if (scaled & ((np.int64(1) << behind) - 1)).any():
+        return None
+    left = np.maximum(np.asarray(shift, np.int64), 0)
+    return (scaled >> behind).astype(np.int32), left.astype(np.int32)
+
+
+def _factor(multiplier: ArrayLike) -> Int64s:
+    """Return the bits of a multiplier that count."""
+    halves = (np.asarray(multiplier, np.int64) + (1 << (_LOWER_BITS - 1))) >> _LOWER_BITS
+    factor: Int64s = np.minimum(halves, 2**_KEPT_BITS - 1)
+    return factor

@@ -23,6 +23,7 @@ __all__ = [
     "multiply_by_quantized_multiplier",
     "quantize_multiplier",
     "requantize",
+    "requantize_to_shorts",
     "rounding_divide_by_pot",
     "saturating_rounding_doubling_high_mul",
     "scaled_differences",
@@ -124,6 +125,26 @@ def requantize(
     scaled = multiply_by_quantized_multiplier(accumulator, multiplier, shift)
     shifted = wrap_int32(scaled + output_offset)
     return np.clip(shifted, activation_min, activation_max)
+
+
+def requantize_to_shorts(
+    accumulator: ArrayLike,
+    multiplier: ArrayLike,
+    shift: ArrayLike,
+    upper_min: int,
+    upper_max: int,
+) -> Int64s:
+    """Return int16 outputs without a zero point: rescale, and clamp the upper byte.
+
+    Parameters
+    ----------
+    accumulator, multiplier, shift : array_like
+        As for `requantize`.
+    upper_min, upper_max : int
+        Smallest and largest upper byte, inside -128 to 127. Lower bytes are 0 to 255.
+    """
+    scaled = multiply_by_quantized_multiplier(accumulator, multiplier, shift)
+    return np.clip(scaled, 256 * upper_min, 256 * upper_max + 255)
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:

@@ -103,6 +103,7 @@ def build_engine(
     is_resident: bool = False,
     has_depthwise: bool = False,
     is_preemptible: bool = False,
+    has_int16: bool = False,
 ) -> Path:
     """Return the program that executes lists, built at most once.
 
@@ -110,7 +111,7 @@ def build_engine(
     ----------
     macs, scratchpad_bytes : int
         See `Engine`.
-    has_softmax, has_blocks, is_resident, has_depthwise, is_preemptible : bool
+    has_softmax, has_blocks, is_resident, has_depthwise, is_preemptible, has_int16 : bool
         Likewise.
 
     Raises
@@ -126,6 +127,7 @@ def build_engine(
         is_resident=is_resident,
         has_depthwise=has_depthwise,
         is_preemptible=is_preemptible,
+        has_int16=has_int16,
     )
     text = without_zeros(bench.component_verilog(engine, _TOP))
     verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()

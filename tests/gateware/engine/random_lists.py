@@ -88,6 +88,7 @@ def random_case(
     has_fused: bool = True,
     has_blocks: bool = False,
     is_resident: bool = False,
+    has_int16: bool = False,
 ) -> Case:
     """Return a list of random jobs; half of them have coded weights.
 
@@ -112,10 +113,11 @@ def random_case(
         The engine decodes blocks.
     is_resident : bool
         It keeps weights: jobs load some, and come again without them.
+    has_int16 : bool
+        It has jobs of int16.
     """
-    works = [
-        work for kind in kinds for work in random_works(rng, macs, kind, size, has_fused=has_fused)
-    ]
+    options = {"has_fused": has_fused, "has_int16": has_int16}
+    works = [work for kind in kinds for work in random_works(rng, macs, kind, size, **options)]
     if is_resident:
         works = _held(rng, works)
     is_stuck = wanted == EngineError.WATCHDOG
@@ -197,6 +199,7 @@ def check_random_lists(
     kinds: list[JobKind],
     has_blocks: bool = False,
     is_resident: bool = False,
+    has_int16: bool = False,
 ) -> Counter[JobKind]:
     """Execute lists of random jobs; one of eight is stuck, one of eight has a spoilt stream.
 
@@ -218,6 +221,8 @@ def check_random_lists(
         The engine decodes blocks.
     is_resident : bool
         It keeps weights.
+    has_int16 : bool
+        It has jobs of int16.
 
     Returns
     -------
@@ -237,7 +242,12 @@ def check_random_lists(
         count = int(rng.integers(1, longest + 1))
         chosen = [JobKind(int(rng.choice(kinds))) for _ in range(count)]
         wanted = errors.get(number % 8, EngineError.NONE)
-        flags = {"has_fused": has_fused, "has_blocks": has_blocks, "is_resident": is_resident}
+        flags = {
+            "has_fused": has_fused,
+            "has_blocks": has_blocks,
+            "is_resident": is_resident,
+            "has_int16": has_int16,
+        }
         cases.append(random_case(rng, macs, size, chosen, wanted=wanted, **flags))
     outcomes = run_rounds(
         program, [case.given for case in cases], timing, seed=seed, host_stall=0.1

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.engine import ELEMENT_KINDS, MAX_KEPT_SUMS, JobKind, SumFlag
+from kiwicha.contract.engine import BLOCK_KINDS, ELEMENT_KINDS, MAX_KEPT_SUMS, JobKind, SumFlag
 from tests.gateware.engine.fused_jobs import random_fused
 from tests.gateware.engine.random_elements import element_series
 from tests.gateware.engine.random_jobs import (
@@ -18,6 +18,7 @@ from tests.gateware.engine.random_jobs import (
     random_work,
     write,
 )
+from tests.gateware.engine.short_jobs import short_series
 from tests.gateware.engine.window_jobs import Layer, expected_output, fills, job_of, layer_sums
 from tests.gateware.engine.works import Bytes, Ints, Work, places
 
@@ -35,6 +36,7 @@ def random_works(
     memory_bytes: int,
     *,
     has_fused: bool = True,
+    has_int16: bool = False,
 ) -> list[Work]:
     """Return a job of that kind, as `random_work` does, or a series that belongs together.
 
@@ -47,7 +49,11 @@ def random_works(
         Of the first job.
     has_fused : bool
         Whether the engine adds behind convolutions.
+    has_int16 : bool
+        Whether it has jobs of int16: then half of the layers with weights are of these.
     """
+    if has_int16 and kind in BLOCK_KINDS and rng.integers(2):
+        return short_series(rng, macs, kind, memory_bytes)
     if kind in {JobKind.CONV, JobKind.DEPTHWISE} and rng.integers(_SERIES) == 0:
         return random_series(rng, macs, kind, memory_bytes)
     if kind == JobKind.ADD and has_fused and rng.integers(_SERIES) == 0:

@@ -91,6 +91,22 @@ def test_executes_random_jobs(macs: int, has_softmax: bool, option: str) -> None
         assert set(done) == set(kinds)
 
 
+@pytest.mark.nightly
+@pytest.mark.verilator
+@pytest.mark.parametrize("macs", MACS)
+def test_executes_jobs_of_int16(macs: int) -> None:
+    has_softmax = macs > 64
+    program = build_engine(macs, SCRATCHPAD_BYTES, has_softmax=has_softmax, has_int16=True)
+    windows = [JobKind.CONV, JobKind.DEPTHWISE]
+    for timing in (TIMINGS["ddr3"], TIMINGS["stubborn"]):
+        for kinds in (windows, job_kinds(has_softmax=has_softmax)):
+            options = {"seed": macs, "rounds": 48, "longest": 4, "kinds": kinds}
+            done = check_random_lists(
+                program, macs, SCRATCHPAD_BYTES, timing, has_int16=True, **options
+            )
+            assert set(done) == set(kinds)
+
+
 @pytest.mark.verilator
 def test_what_differs_is_seen(engine: Path) -> None:
     rng = np.random.default_rng(3)

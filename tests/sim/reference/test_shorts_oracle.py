@@ -7,7 +7,7 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.contract.cfu import Status
-from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS
+from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS, Config, find_config
 from kiwicha.firmware.native import build_native, run_native
 from kiwicha.program.parts import Where
 from kiwicha.sim.reference import executor as reference
@@ -18,13 +18,14 @@ from tests.support.oracle import oracle
 DRAWS = 6
 NETWORKS = 12
 CPU, ENGINE = CONFIGS["simd"], ENGINE_CONFIGS["64"]
+WITH_INT16 = find_config("128-int16")
 
 
 def differing(case: oracle.Case, answer: oracle.Answer, *, has_firmware: bool) -> str:
     """Say what differs from the oracle's answer; nothing if all is well."""
     if answer.outputs is None:
         return f"no answer: {answer.error}"
-    for config in (CPU, ENGINE):
+    for config in (CPU, ENGINE, *([WITH_INT16] if has_firmware else [])):
         got = reference.run(compile_model(case.model, config), case.inputs)
         for number, (actual, expected) in enumerate(zip(got, answer.outputs, strict=True)):
             if actual.dtype != expected.dtype or actual.tobytes() != expected.tobytes():
@@ -72,9 +73,11 @@ def test_networks() -> None:
     check(cases, has_firmware=True)
 
 
-def test_the_engine_takes_what_is_of_int8() -> None:
-    """And the CPU what computes with int16, in the same Program."""
-    program = compile_model(short_network(random.Random("network 0")).model, ENGINE)
+@pytest.mark.parametrize(("config", "where"), [(ENGINE, Where.CPU), (WITH_INT16, Where.ENGINE)])
+def test_the_engine_takes_what_is_of_int8(config: Config, where: Where) -> None:
+    """And the CPU what computes with int16, in the same Program, but for jobs of int16."""
+    program = compile_model(short_network(random.Random("network 0")).model, config)
     places = {layer.operator: layer.where for layer in program.layers}
-    assert places["CONV_2D"] is Where.CPU
+    assert places["CONV_2D"] is where
     assert places["FULLY_CONNECTED"] is Where.ENGINE
+    assert places["LEAKY_RELU"] is Where.CPU

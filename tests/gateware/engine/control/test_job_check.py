@@ -69,6 +69,7 @@ def job_check(
     has_blocks: bool,
     is_resident: bool,
     has_depthwise: bool,
+    has_int16: bool,
 ) -> UnitSimulation[JobCheck]:
     return UnitSimulation(
         JobCheck(
@@ -79,6 +80,7 @@ def job_check(
             is_resident=is_resident,
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
+            has_int16=has_int16,
         )
     )
 
@@ -97,6 +99,7 @@ def check_jobs(
     has_blocks: bool = False,
     is_resident: bool = False,
     has_depthwise: bool = False,
+    has_int16: bool = False,
 ) -> list[EngineError]:
     """Give what is found in each job, each by itself."""
     simulation = job_check(
@@ -106,6 +109,7 @@ def check_jobs(
         has_blocks=has_blocks,
         is_resident=is_resident,
         has_depthwise=has_depthwise,
+        has_int16=has_int16,
     )
     dut = simulation.component
     found = []
@@ -426,6 +430,21 @@ def test_an_engine_that_keeps_weights_refuses_those_that_nobody_has_stored() -> 
             wanted = EngineError.NONE if is_good else EngineError.BAD_FIELD
             assert check_jobs([found], has_blocks=True, is_resident=True) == [wanted], name
             assert check_jobs([found], has_blocks=True) == [EngineError.BAD_FIELD], name
+
+
+def test_int16_is_for_convolutions_of_engines_that_have_it() -> None:
+    short, lower, wide = JobFlag.SHORT, JobFlag.LOWER, JobFlag.WIDE
+    for name, job in LEGAL.items():
+        for flags in (lower, short, short | wide, short | wide | JobFlag.FUSED):
+            found = changed(name, flags=JobFlag(job.flags) & ~wide | flags)
+            is_good = job.kind in BLOCK_KINDS and flags in {lower, short | wide}
+            wanted = EngineError.NONE if is_good else EngineError.BAD_FIELD
+            assert check_jobs([found], has_int16=True) == [wanted], name
+            assert check_jobs([found]) == [EngineError.BAD_FIELD], name
+    shifted = changed("conv", sums=SumFlag.CONTINUE | SumFlag.SHIFTED)
+    assert check_jobs([shifted], has_int16=True) == [EngineError.NONE]
+    assert check_jobs([shifted]) == [EngineError.BAD_FIELD]
+    assert set(check_jobs(list(LEGAL.values()), has_int16=True)) == {EngineError.NONE}
 
 
 def test_an_engine_without_softmax_does_not_know_it() -> None:

@@ -18,7 +18,7 @@ from kiwicha.numerics import requantization as numerics
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.engine_fields import pack, signed_fields
 
-__all__ = ["random_beats", "squares"]
+__all__ = ["random_beats", "shorts", "squares"]
 
 _MULTIPLIERS = (0, 1, 2, 2**17 - 1, 2**17, 2**30, 2**30 + 1, 2**31 - 2, 2**31 - 1)
 _SHIFTS = (-31, -30, -25, -17, -16, -9, -8, -7, -6, -2, -1, 0, 1, 2, 6, 7, 8, 29, 30)
@@ -154,6 +154,64 @@ async def random_beats(dut: Any) -> None:
         await FallingEdge(dut.clk)
         cycle += 1
     assert changed > len(beats) * lanes // 20, f"only {changed} results inside the clamp"
+
+
+@cocotb.test()
+async def shorts(dut: Any) -> None:
+    """Send wide beats of which results have 16 bits; compare both bytes, the lower ones for two.
+
+    Every other beat is far from the middle of an int8, so that both ends of an int16 are met.
+    """
+    values = bench.parameters()
+    rng = random.Random(values["seed"])
+    lanes, tag_bits = values["lanes"], values["tag_bits"]
+    await _begin(dut, values)
+    dut.is_short.value = values["is_short"]
+    due: dict[int, tuple[list[int], int]] = {}
+    lowers: dict[int, list[int]] = {}
+    cycle, free_at, sent, changed = 0, 0, 0, 0
+    while sent < values["count"] or due or lowers:
+        wanted = due.pop(cycle, None)
+        got = _check(dut, wanted and ([v >> 8 for v in wanted[0]], wanted[1]), cycle)
+        changed += sum(values["minimum"] < value < values["maximum"] for value in got)
+        if wanted is not None:
+            lowers |= {at: [v & 0xFF for v in wanted[0]] for at in (cycle, cycle + 1)}
+        expected = lowers.pop(cycle, None)
+        if expected is not None:
+            word = int(dut.lowers.value)
+            found = [word >> 8 * lane & 0xFF for lane in range(lanes)]
+            assert found == expected, f"cycle {cycle}: {found}, not {expected}"
+        is_sent = sent < values["count"] and cycle >= free_at and rng.random() >= values["stall"]
+        dut.beats__valid.value = int(is_sent)
+        payload = rng.getrandbits(len(dut.beats__payload))
+        if is_sent:
+            channels, tag = [_short_channel(rng) for _ in range(lanes)], rng.getrandbits(tag_bits)
+            payload = _payload(channels, tag)
+            total, bias, multiplier, shift = np.array(channels, np.int64).T
+            results = numerics.requantize_to_shorts(
+                numerics.wrap_int32(total + bias),
+                *(multiplier, shift, values["minimum"], values["maximum"]),
+            )
+            due[cycle + WIDE_REQUANTIZER_CYCLES] = [int(value) for value in results], tag
+            sent, free_at = sent + 1, cycle + 2
+        dut.beats__payload.value = payload
+        await FallingEdge(dut.clk)
+        cycle += 1
+    assert changed > values["count"] * lanes // 8, f"only {changed} results inside the clamp"
+
+
+def _short_channel(rng: random.Random) -> Channel:
+    """Return a channel, mostly with a scaled sum of about 16 bits, some at the end of them."""
+    total, bias, multiplier, shift = _channel(rng, is_wide=True)
+    kind = rng.random()
+    if kind < 0.3:
+        return total, bias, multiplier, shift
+    if kind < 0.4:
+        near = rng.choice((-1, 1)) * (1 << 15) + rng.randint(-3, 3)
+        return 2 * near + rng.randint(-1, 1), 0, 2**30, 0
+    total = _shifted_sum(rng, 32)
+    shift = min(0, 15 - max(1, abs(total).bit_length() - 1)) + rng.randint(-2, 1)
+    return int(numerics.wrap_int32(total - bias)), bias, multiplier | 1 << 30, min(shift, 0)
 
 
 def _root(rng: random.Random, scale: tuple[int, int]) -> Channel:

@@ -53,6 +53,31 @@ def test_equals_numerics(
     bench.run(simulator, TOP, f"{BENCH}.random_beats", values, tmp_path)
 
 
+@pytest.mark.nightly
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    ("stall", "minimum", "maximum"), [(0.3, -128, 127), (0, 0, 127), (0.5, -128, 20)]
+)
+def test_shorts(tmp_path: Path, stall: float, minimum: int, maximum: int) -> None:
+    component = Requantizer(lanes=LANES, tag_bits=TAG_BITS, has_int16=True)
+    simulator = bench.build(bench.component_verilog(component, TOP), TOP)
+    values = {
+        "seed": 5,
+        "count": 1500,
+        "lanes": LANES,
+        "tag_bits": TAG_BITS,
+        "is_wide": 1,
+        "is_square": 0,
+        "is_short": 1,
+        "stall": stall,
+        "zero_point": 0,
+        "minimum": minimum,
+        "maximum": maximum,
+    }
+    bench.run(simulator, TOP, f"{BENCH}.shorts", values, tmp_path)
+    bench.run(simulator, TOP, f"{BENCH}.random_beats", values | {"stall": 0.1}, tmp_path)
+
+
 @pytest.mark.verilator
 @pytest.mark.parametrize(
     ("stall", "zero_point", "minimum", "maximum"),

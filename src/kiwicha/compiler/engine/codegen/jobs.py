@@ -210,6 +210,7 @@ def _convolution_fields(operation: Convolution, macs: int, geometry: JobGeometry
             "row_words": segments * words,
             "group_words": words_of_group,
             "segments": segments,
+            "input_2_address": operation.lower_step % 2**32,
         }
     )
 
@@ -277,6 +278,7 @@ def _(operation: DepthwiseConvolution, macs: int, geometry: JobGeometry) -> Fiel
             "skip_results": window.slots - 1 - pad_left // window.stride_columns,
             "group_input_step": group_channels(operation, macs),
             "first_index": first_phase * window.kernel_rows,
+            "input_2_address": operation.lower_step % 2**32,
         }
     )
 

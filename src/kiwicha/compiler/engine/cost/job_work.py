@@ -60,6 +60,8 @@ CHUNK_MEETING = 1 / 20
 
 BEAT_MEETING = 1 / 20
 """The same for the lanes of the decoder of blocks, for a beat."""
+SHORT_WRITES = 2
+"""Writes of a beat of results of int16."""
 
 
 @dataclass(frozen=True)
@@ -187,9 +189,10 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1, has_blocks: bo
         results *= 1 + parts * (2 + min(octets, OUTPUT_BYTES) // TILE_ROWS)
         drain += FUSED_SUM_CYCLES + (parts * requantizer_cycles * beats - 1) * FUSED_BEAT_CYCLES
     last_beats = min(job.last_beats, beats)
-    # The beats of a result follow each other.
-    bursts = requantizer_cycles * beats, requantizer_cycles * last_beats
-    writes = results * beats, results * last_beats, *bursts
+    # The beats of a result follow each other, and lower bytes of int16 the upper ones.
+    each = SHORT_WRITES if job.flags & JobFlag.SHORT else 1
+    bursts = each * requantizer_cycles * beats, each * requantizer_cycles * last_beats
+    writes = each * results * beats, each * results * last_beats, *bursts
     return Work(total, held, late, start, previous, job.groups, *fills, *writes, drain)
 
 

@@ -36,12 +36,18 @@ class WeightedOperation(JobOperation):
         What must be added to the weights to make them int8.
     is_wide : bool
         Sums need more than one pass of the requantizer.
+    reads_lowers : bool
+        Input bytes have no sign: they are the lower ones of int16.
+    lower_step : int
+        From the upper byte of each result to its lower one; 0 if results are bytes.
     """
 
     input_zero_point: int
     weights: NDArray[np.int16]
     weight_zero_point: int = 0
     is_wide: bool = False
+    reads_lowers: bool = False
+    lower_step: int = 0
 
     @property
     @abstractmethod
@@ -51,7 +57,12 @@ class WeightedOperation(JobOperation):
     @property
     def flags(self) -> JobFlag:
         """Flags of its jobs."""
-        return JobFlag.WIDE if self.is_wide else JobFlag(0)
+        chosen = {
+            JobFlag.WIDE: self.is_wide,
+            JobFlag.LOWER: self.reads_lowers,
+            JobFlag.SHORT: self.lower_step != 0,
+        }
+        return JobFlag(sum(flag for flag, is_set in chosen.items() if is_set))
 
     @property
     def zero_points(self) -> tuple[int, int]:

@@ -43,6 +43,7 @@ __all__ = [
     "is_weighted",
     "legalize",
     "oriented",
+    "require_common_limits",
     "weighted_layer",
     "window_of",
 ]
@@ -111,6 +112,17 @@ COMMON_LIMITS: tuple[Limit[_Call], ...] = (one_call, whole_tensors, computed_inp
 """What must hold for layers of any kind."""
 
 
+def require_common_limits(network: Network, position: int) -> None:
+    """Refuse a layer that breaks a limit which is common to all kinds.
+
+    Raises
+    ------
+    BrokenLimitError
+        With the first limit that is broken.
+    """
+    require(COMMON_LIMITS, _Call(network, network.layers[position]))
+
+
 def legalize(network: Network, position: int) -> Decision:
     """Return the best form in which one operation computes a layer, and why not better ones.
 
@@ -131,7 +143,7 @@ def legalize(network: Network, position: int) -> Decision:
     try:
         if is_move(layer):
             return Decision(tuple(move_candidates(network, position)))
-        require(COMMON_LIMITS, _Call(network, layer))
+        require_common_limits(network, position)
         return _oriented(network, position)
     except BrokenLimitError as error:
         return Decision((), (Refusal("", error.why),))

@@ -15,6 +15,7 @@ from kiwicha.compiler.engine.select.reductions.pools import POOL_LIMITS
 from kiwicha.compiler.engine.select.resize.fractions import FRACTION_LIMITS
 from kiwicha.compiler.engine.select.resize.interpolation import INTERPOLATION_LIMITS
 from kiwicha.compiler.engine.select.resize.passes import PASS_LIMITS
+from kiwicha.compiler.engine.select.shorts.layers import SHORT_LIMITS
 from kiwicha.compiler.engine.select.softmax.pairs import PAIR_LIMITS
 from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_LIMITS
 from kiwicha.compiler.tflite.operators import BYTE_TABLE
@@ -39,6 +40,7 @@ _LIMITS = (
     *PRODUCT_LIMITS,
     *SOFTMAX_LIMITS,
     *PAIR_LIMITS,
+    *SHORT_LIMITS,
 )
 ENGINE_OPERATORS = tuple(
     sorted({name for item in _LIMITS for name in item.operators} - {BYTE_TABLE})

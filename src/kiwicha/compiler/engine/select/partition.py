@@ -11,6 +11,7 @@ from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
 from kiwicha.compiler.engine.select.float_edges import without_conversions
+from kiwicha.compiler.engine.select.shorts.kept_planes import with_kept_planes
 from kiwicha.compiler.engine.select.state_writers import joined_states
 from kiwicha.compiler.lower.network import Network
 
@@ -109,7 +110,7 @@ def _region(network: Network, members: list[Operation], read: Counter[int]) -> R
         for call in layer.calls if position not in inside else ():
             wanted |= {tensor for name, tensor in call.tensors.items() if name != "output"}
     edges = tuple(item.edge for item in members if isinstance(item, FloatConversion))
-    left = without_conversions(members, frozenset(wanted))
+    left = with_kept_planes(without_conversions(members, frozenset(wanted)), wanted)
     written = {operation.output for operation in left}
     parts = {m.output for m in members if isinstance(m, MoveOperation) and m.place is not None}
     loads = frozenset(_inputs(left) - written)

@@ -36,6 +36,7 @@ from kiwicha.compiler.engine.select.legalize import (
 from kiwicha.compiler.engine.select.moves.moves import is_move
 from kiwicha.compiler.engine.select.moves.picks import with_picks
 from kiwicha.compiler.engine.select.products.products import is_product, product_decision
+from kiwicha.compiler.engine.select.shorts.layers import SHORT_KERNELS, short_decision
 from kiwicha.compiler.engine.select.softmax.softmax import without_slow_softmax
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
@@ -91,6 +92,8 @@ def _decision(
     """Return what is decided for one layer."""
     if is_product(network, position):
         return product_decision(network, position, config, cpu_cycles)
+    if network.layers[position].kernel in SHORT_KERNELS:
+        return short_decision(network, position, config)
     legal = legalize(network, position)
     candidates, refusals = list(legal.candidates), list(legal.refusals)
     if any(isinstance(c.operation, SoftmaxOperation) for c in candidates):

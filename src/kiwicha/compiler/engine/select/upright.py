@@ -16,6 +16,7 @@ __all__ = ["has_long_rows", "is_too_long", "upright"]
 
 _WINDOW_KERNELS = frozenset({
     *(Kernel.CONV, Kernel.DEPTHWISE_CONV, Kernel.TRANSPOSE_CONV),
+    *(Kernel.SHORT_CONV, Kernel.SHORT_DEPTHWISE_CONV),
     *(Kernel.AVERAGE_POOL, Kernel.MAX_POOL),
 })
 _FIELDS = (

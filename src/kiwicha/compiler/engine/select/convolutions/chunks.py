@@ -18,7 +18,11 @@ from kiwicha.compiler.engine.ir.kernel_chunks import (
 )
 from kiwicha.compiler.engine.ir.operations import Operation, Piece
 from kiwicha.compiler.engine.ir.window import padded
-from kiwicha.compiler.engine.ir.window_operations import Convolution, LongConvolution
+from kiwicha.compiler.engine.ir.window_operations import (
+    Convolution,
+    LongConvolution,
+    WeightedOperation,
+)
 from kiwicha.contract.engine import (
     GROUP_WORDS,
     INPUT_LANES,
@@ -29,7 +33,7 @@ from kiwicha.contract.engine import (
     SumFlag,
 )
 
-__all__ = ["in_chunks", "is_long", "with_parts_of_sums"]
+__all__ = ["blocks_of", "chunks_of", "in_chunks", "is_long", "with_parts_of_sums"]
 
 _PIXELS = 64
 """Of a job, if there are as many: then its weights come much faster than they are used."""
@@ -39,7 +43,7 @@ _BLOCK = 2 * OUTPUT_BYTES
 
 def is_long(operation: Operation) -> TypeGuard[Convolution]:
     """Whether an operation is a convolution with more weights per output than a job can have."""
-    return isinstance(operation, Convolution) and len(_chunks(operation)) > 1
+    return isinstance(operation, Convolution) and len(chunks_of(operation)) > 1
 
 
 def with_parts_of_sums(operation: Convolution) -> LongConvolution:
@@ -63,8 +67,8 @@ def in_chunks(piece: Piece) -> Iterator[Piece]:
     if not is_long(operation):
         yield piece
         return
-    chunks = _chunks(operation)
-    for outputs in _blocks(operation):
+    chunks = chunks_of(operation)
+    for outputs in blocks_of(operation):
         block = block_of(operation, outputs)
         for number, chunk in enumerate(chunks):
             part = part_of(block, chunk)
@@ -84,7 +88,7 @@ def in_chunks(piece: Piece) -> Iterator[Piece]:
             )
 
 
-def _chunks(operation: Convolution) -> list[Chunk]:
+def chunks_of(operation: Convolution) -> list[Chunk]:
     """Return parts of the kernel, each with the words of a group at most."""
     window = operation.window
     rows, columns, channels = window.kernel_rows, window.kernel_columns, window.channels
@@ -110,7 +114,7 @@ def _slices(count: int, most: int) -> list[slice]:
     return [slice(first, min(first + size, count)) for first in range(0, count, size)]
 
 
-def _blocks(operation: Convolution) -> list[slice]:
+def blocks_of(operation: WeightedOperation) -> list[slice]:
     """Return blocks of outputs, small enough for the sums of some pixels."""
     pixels = operation.window.output_pixels // operation.window.images
     most = MAX_KEPT_SUMS // min(pixels, _PIXELS) // _BLOCK * _BLOCK

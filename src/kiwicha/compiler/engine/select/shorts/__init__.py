@@ -1,0 +1,1 @@
+"""Layers of int16 on engines that have jobs for them."""

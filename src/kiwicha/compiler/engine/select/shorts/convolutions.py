@@ -1,0 +1,158 @@
+"""Convolutions of int16 in jobs of bytes: sums of lower bytes, to which upper ones add 256 times.
+
+The last job gives results of int16, as planes.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from kiwicha.compiler.engine.ir.kernel_chunks import block_of, part_of, summed, with_zero_points
+from kiwicha.compiler.engine.ir.limits import verify
+from kiwicha.compiler.engine.ir.operations import DividedOperation, Piece
+from kiwicha.compiler.engine.ir.window import padded
+from kiwicha.compiler.engine.ir.window_operations import (
+    Convolution,
+    DepthwiseConvolution,
+    WeightedOperation,
+)
+from kiwicha.compiler.engine.select.convolutions.chunks import blocks_of, chunks_of
+from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
+from kiwicha.compiler.engine.select.shorts.planes import SHORT_BYTES, are_rows, row_windows
+from kiwicha.contract.configs import Config
+from kiwicha.contract.engine import SumFlag
+from kiwicha.program.weight_streams import Parameters
+
+__all__ = ["in_two_passes"]
+
+Op = TypeVar("Op", bound=WeightedOperation)
+_LOWEST = -128
+"""Zero point of lower bytes: they have no sign."""
+
+
+def in_two_passes(operation: WeightedOperation, config: Config) -> DividedOperation:
+    """Return a convolution of int16.
+
+    Parameters
+    ----------
+    operation : Convolution or DepthwiseConvolution
+        The convolution as if planes were tensors: its window has the channels of one of them. The
+        clamp is that of upper bytes, sums are wide.
+    config : Config
+        With an engine.
+
+    Raises
+    ------
+    BrokenLimitError
+        If the engine cannot do it.
+    """
+    window = operation.window
+    if are_rows(window.channels):
+        lower, upper, both = row_windows(window)
+        step = 0
+    else:
+        lower = upper = window
+        step = padded(window.channels)
+        both = dataclasses.replace(window, channels=SHORT_BYTES * step)
+    pixels = dataclasses.replace(lower, channels=both.channels)
+    verify(_lower(dataclasses.replace(operation, window=pixels)))
+    operation = dataclasses.replace(operation, window=lower)
+    if isinstance(operation, Convolution):
+        packed = packed_if_faster(operation, config)
+        assert isinstance(packed, Convolution)
+        series = _of_all_channels(packed, upper.pad_top, step)
+    else:
+        assert isinstance(operation, DepthwiseConvolution)
+        series = _of_each_channel(operation, upper.pad_top, step)
+    return DividedOperation(
+        position=operation.position,
+        inputs=operation.inputs,
+        output=operation.output,
+        window=both,
+        output_channels=SHORT_BYTES * padded(operation.output_channels),
+        clamp=operation.clamp,
+        pieces=tuple(series),
+    )
+
+
+def _lower(operation: Op) -> Op:
+    """Return the same for lower bytes."""
+    return dataclasses.replace(operation, input_zero_point=_LOWEST, reads_lowers=True)
+
+
+def _upper(operation: Op, pad_top: int) -> Op:
+    """Return the same for upper bytes."""
+    window = dataclasses.replace(operation.window, pad_top=pad_top)
+    return dataclasses.replace(operation, window=window)
+
+
+def _of_all_channels(operation: Convolution, upper_pad: int, step: int) -> Iterator[Piece]:
+    """Yield the jobs of a convolution, given the padding and the first channel of upper bytes."""
+    chunks = chunks_of(operation)
+    for outputs in blocks_of(operation):
+        block = block_of(operation, outputs)
+        lower = _lower(block)
+        lowers = [part_of(lower, chunk) for chunk in chunks]
+        if operation.is_packed:
+            others = summed(lower) - summed(lowers[0])
+            lowers[0] = with_zero_points(lowers[0], others)
+        uppers = [part_of(_upper(block, upper_pad), chunk) for chunk in chunks]
+        firsts = [chunk[2].start for chunk in chunks]
+        firsts += [step + first for first in firsts]
+        yield from _series(operation, [*lowers, *uppers], firsts, outputs.start)
+
+
+def _of_each_channel(operation: DepthwiseConvolution, upper_pad: int, step: int) -> Iterator[Piece]:
+    """Yield the same of a depthwise convolution."""
+    for channels in blocks_of(operation):
+        p = operation.parameters
+        block = dataclasses.replace(
+            operation,
+            window=dataclasses.replace(operation.window, channels=channels.stop - channels.start),
+            output_channels=channels.stop - channels.start,
+            parameters=Parameters(*(v[channels] for v in (p.bias, p.multiplier, p.shift))),
+            weights=np.ascontiguousarray(operation.weights[:, :, channels]),
+        )
+        parts = [_lower(block), _upper(block, upper_pad)]
+        firsts = [channels.start, step + channels.start]
+        yield from _series(operation, parts, firsts, channels.start)
+
+
+def _series(
+    whole: WeightedOperation,
+    parts: Sequence[WeightedOperation],
+    first_channels: Sequence[int],
+    first_output: int,
+) -> Iterator[Piece]:
+    """Yield the jobs of some outputs: what reads lower bytes, then what reads upper ones.
+
+    Parameters
+    ----------
+    whole : WeightedOperation
+        All outputs.
+    parts : sequence of WeightedOperation
+        Parts of the kernel, of lower bytes and then of upper ones.
+    first_channels : sequence of int
+        The first input channel of each part.
+    first_output : int
+        The first of the outputs.
+    """
+    output_size = padded(whole.output_channels)
+    for number, (part, first_channel) in enumerate(zip(parts, first_channels, strict=True)):
+        is_last = number == len(parts) - 1
+        sums = SumFlag.CONTINUE if number else SumFlag.NONE
+        sums |= SumFlag.NONE if is_last else SumFlag.KEEP
+        sums |= SumFlag.NONE if part.reads_lowers else SumFlag.SHIFTED
+        yield Piece(
+            range(whole.window.image_rows),
+            dataclasses.replace(
+                part,
+                sums=sums,
+                is_wide=is_last,
+                lower_step=-output_size if is_last else 0,
+            ),
+            first_input_channel=first_channel,
+            first_output_channel=output_size + first_output,
+        )
