@@ -121,7 +121,7 @@ def advance(course: Course, limit: float) -> bool:
     # Words of the next group that come before its bank is free; negative: to be found.
     early = -1.0
     # Words of the groups from there on that the reader has.
-    held = words_there = 0.0
+    held = held_back = words_there = 0.0
     held_end = -math.inf
     # When the last group's bank was free.
     fill_start = -math.inf
@@ -293,13 +293,18 @@ def advance(course: Course, limit: float) -> bool:
                 # While the bank is not free, words come as long as they have room; a burst
                 # starts when half of it is free.
                 early, there_end = held, held_end
-                if bank_free > fill_end > -never and held <= READER_WORDS // 2:
+                has_early = bank_free > max(fill_end, port_free)
+                if has_early and fill_end > -never and held <= READER_WORDS // 2:
                     left = lines * (paces[fill_job].groups - fill_group)
                     held = min(READER_WORDS, left)
                     if line_ready <= port_free:
-                        # A transfer waits for the end of the turn.
-                        held = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
+                        # A transfer waits for the end of the turn, and the rest for that of it.
+                        in_turn = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
+                        held, held_back = in_turn, held - in_turn
                     taken = (held - early) * line_cycles
+                    if fill_group == 0 and fill_start > port_free:
+                        # They are asked for when the last fill of the job before has begun.
+                        port_free = fill_start
                     port_free += turn_cycles + taken
                     # There was no room before the last words were used, and others came before.
                     held_end = max(port_free, max(fill_end, held_end) + taken)
@@ -315,7 +320,7 @@ def advance(course: Course, limit: float) -> bool:
                     is_transfers_turn, turn_words = True, 0.0
             fill_time = bank_free
             if early < lines:
-                if bank_free - fill_end > full_after:
+                if held > READER_WORDS // 2 and bank_free - fill_end > full_after:
                     # The reader has stopped, and asks again when half of its words are used.
                     fill_time += READER_WORDS // 2 + latency
                 if port_free > fill_time:
@@ -347,7 +352,7 @@ def advance(course: Course, limit: float) -> bool:
                 slowed_due = fill_due + needed * felt
                 fill_left -= early
                 held -= early
-                early = -1.0
+                early, held_back = -1.0, 0.0
                 next_job = fill_job + 1
                 is_last = fill_group + 1 == paces[fill_job].groups and next_job < job_count
                 if fill_left > 0.0 and is_last and not is_free[next_job]:
@@ -448,6 +453,14 @@ def advance(course: Course, limit: float) -> bool:
         chunk = min(left_lines, longest)
         left_lines -= chunk
         chunk_port = port_free = transfer_time + chunk * line_cycles
+        if held_back and early >= 0.0 and not fill_left:
+            # Words of weights that were to come ahead.
+            port_free += turn_cycles + held_back * line_cycles
+            held, held_end, held_back = held + held_back, port_free, 0.0
+            if early < paces[fill_job].fill_lines:
+                early = min(held, paces[fill_job].fill_lines)
+                words_there = held_end - (held - early) * line_cycles
+            turn_cycles = 0
         known, horizon, line_end = -1, -never, never
     assert len(job_ends) == len(paces)
     return True

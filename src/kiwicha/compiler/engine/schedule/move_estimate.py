@@ -2,10 +2,11 @@
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation, moved
-from kiwicha.compiler.engine.ir.operations import ComputeOperation, Operation
+from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.strided_copies import StridedCopy
@@ -46,20 +47,21 @@ def _cycles(
 ) -> float:
     found = moved(0, copies, {_INPUT: image}, _OUTPUT, output_image)
     move = dataclasses.replace(found, planes=planes)
-    return cycles_alone(move, config)
+    return cycles_alone([move], config)
 
 
-def cycles_alone(operation: MoveOperation | ComputeOperation, config: Config) -> float:
-    """Return the cycles of an operation from and to DRAM; infinite if it does not fit.
+def cycles_alone(operations: Sequence[Operation], config: Config) -> float:
+    """Return the cycles of operations from and to DRAM; infinite if they do not fit.
 
     Parameters
     ----------
-    operation : MoveOperation or ComputeOperation
-        Of one input.
+    operations : sequence of Operation
+        Of one input; each but the first reads what the one before it writes.
     config : Config
         With an engine.
     """
-    region = Region((operation,), frozenset(operation.inputs), frozenset({operation.output}))
+    loads = frozenset(operations[0].inputs)
+    region = Region(tuple(operations), loads, frozenset({operations[-1].output}))
     try:
         chooser = Chooser(region, config.engine_macs, config.memory)
         return chooser.cycles(config.scratchpad_bytes)

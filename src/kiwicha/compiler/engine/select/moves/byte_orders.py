@@ -1,14 +1,14 @@
 """Orders of bytes: after how many bytes the places repeat from which a move takes its output."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.strided_copies import StridedCopy
-from kiwicha.compiler.engine.ir.window import MAX_STRIDE, Image
+from kiwicha.compiler.engine.ir.window import MAX_STRIDE, Image, padded
 from kiwicha.contract.engine import OUTPUT_BYTES
 
 __all__ = ["ByteOrder", "byte_orders"]
@@ -18,7 +18,12 @@ MOST_ROWS = 512
 LONG_ROW = 32
 """Pixels of a row, at least, where rows can be as long as one likes: each begins with a pause."""
 
+LARGEST_WITH_GAPS = 256
+"""Bytes of an output pixel that is not of whole words, at most."""
+_TRIED_WITH_GAPS = 2
+
 Places = NDArray[np.int64]
+_Pixel = tuple[Places, NDArray[np.int32], int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +44,8 @@ class ByteOrder:
         Of the input.
     row_stride : int
         Input rows from one output row to the next.
+    has_own_rows : bool
+        Rows are not those of the tensors.
     """
 
     sources: Places
@@ -49,12 +56,15 @@ class ByteOrder:
     input_rows: int
     input_row_bytes: int
     row_stride: int
+    has_own_rows: bool = False
 
 
 def byte_orders(
     copies: Sequence[StridedCopy], image: Image, output_image: Image, most: int
 ) -> Iterator[ByteOrder]:
     """Yield the orders of what copies do, in pixels of whole words, as small ones as there are.
+
+    If their number does not go into that of all bytes, pixels are of other sizes.
 
     Parameters
     ----------
@@ -67,21 +77,36 @@ def byte_orders(
     """
     places = _places(copies, output_image.bytes)
     steps = sorted({loop.target for copy in copies for loop in copy.loops if loop.target})
-    rows = output_image.rows
-    table = places.reshape(rows, -1)
-    shift = _shift(places, table.shape[1]) if rows > 1 else None
-    if shift and shift % image.row_bytes == 0 and shift // image.row_bytes <= MAX_STRIDE:
-        for sources, fills, channels in _in_row(table[0], steps, most):
-            columns = table.shape[1] // len(sources)
+    found = list(_orders(places, (image, output_image), lambda row: _in_words(row, steps, most)))
+    yield from found or _orders(
+        places, (image, output_image), lambda row: _with_gaps(row, steps, most)
+    )
+
+
+def _orders(
+    places: Places, images: tuple[Image, Image], pixels_of: Callable[[Places], Iterator[_Pixel]]
+) -> Iterator[ByteOrder]:
+    """Yield orders in rows of either image, and in rows of their own."""
+    image, output_image = images
+    for rows in dict.fromkeys((image.rows, output_image.rows)):
+        if not 1 < rows < len(places) or len(places) % rows:
+            continue
+        row = places[: len(places) // rows]
+        shift = _shift(places, len(row)) or 0
+        stride, left = divmod(shift, image.row_bytes)
+        if left or not 0 < stride <= MAX_STRIDE:
+            continue
+        for sources, fills, channels in pixels_of(row):
+            columns = len(row) // len(sources)
             if channels * columns <= image.row_bytes:
-                shape = rows, columns, image.rows, image.row_bytes, shift // image.row_bytes
+                shape = rows, columns, image.rows, image.row_bytes, stride
                 yield ByteOrder(sources, fills, channels, *shape)
-    for sources, fills, channels in _in_row(places, steps, most):
+    for sources, fills, channels in pixels_of(places):
         pixels = len(places) // len(sources)
         if pixels * channels == image.bytes:
             count = _rows(pixels)
             shape = count, pixels // count, count, image.bytes // count, 1
-            yield ByteOrder(sources, fills, channels, *shape)
+            yield ByteOrder(sources, fills, channels, *shape, has_own_rows=True)
 
 
 def _rows(pixels: int) -> int:
@@ -120,25 +145,46 @@ def _shift(places: Places, size: int) -> int | None:
     return int(shifts[0])
 
 
-def _in_row(
-    places: Places, steps: Sequence[int], most: int
-) -> Iterator[tuple[Places, NDArray[np.int32], int]]:
-    """Yield sources, fills and channels of pixels in a row of bytes."""
+def _in_words(places: Places, steps: Sequence[int], most: int) -> Iterator[_Pixel]:
+    """Yield pixels in a row of bytes, of whole words."""
+    size = _period(places, steps)
+    if size is None:
+        return
+    whole = math.lcm(size, OUTPUT_BYTES)
+    for count in (whole, 2 * whole):
+        yield from _pixel(places, count, most)
+
+
+def _with_gaps(places: Places, steps: Sequence[int], most: int) -> Iterator[_Pixel]:
+    """Yield pixels in a row of bytes, of sizes that are almost whole words."""
+    size = _period(places, steps)
+    if size is None or size > LARGEST_WITH_GAPS:
+        return
+    sizes = range(size, LARGEST_WITH_GAPS + 1, size)
+    possible = (count for count in sizes if len(places) % count == 0)
+    for count in sorted(possible, key=lambda count: padded(count) / count)[:_TRIED_WITH_GAPS]:
+        yield from _pixel(places, count, most)
+
+
+def _period(places: Places, steps: Sequence[int]) -> int | None:
+    """Return after how many bytes the order repeats; None if it does not."""
     some = (step for step in steps if step < len(places))
     size = next((step for step in some if _shift(places, step) is not None), None)
     if size is None:
+        return None
+    parts = (count for count in range(1, size + 1) if size % count == 0)
+    return next(count for count in parts if _shift(places, count) is not None)
+
+
+def _pixel(places: Places, size: int, most: int) -> Iterator[_Pixel]:
+    """Yield sources, fills and channels of pixels of a size, if there are such."""
+    if size > min(most, len(places) // 2):
         return
-    parts = (n for n in range(1, size + 1) if size % n == 0)
-    size = next(n for n in parts if _shift(places, n) is not None)
-    whole = math.lcm(size, OUTPUT_BYTES)
-    for pixel in (whole, 2 * whole):
-        if pixel > min(most, len(places) // 2):
-            return
-        channels = _shift(places, pixel)
-        if channels is None or not 0 < channels <= most:
-            continue
-        sources = places[:pixel]
-        is_filled = sources < 0
-        if (sources[~is_filled] < channels).all():
-            fills = np.where(is_filled, -1 - sources, 0).astype(np.uint8).view(np.int8)
-            yield np.where(is_filled, -1, sources), fills.astype(np.int32), channels
+    channels = _shift(places, size)
+    if channels is None or not 0 < channels <= most:
+        return
+    sources = places[:size]
+    is_filled = sources < 0
+    if (sources[~is_filled] < channels).all():
+        fills = np.where(is_filled, -1 - sources, 0).astype(np.uint8).view(np.int8)
+        yield np.where(is_filled, -1, sources), fills.astype(np.int32), channels

@@ -8,7 +8,7 @@ repeats after, in whole words of the output.
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES
 from kiwicha.compiler.engine.ir.kernel_chunks import part_of
 from kiwicha.compiler.engine.ir.limits import WINDOW_LIMITS, require
-from kiwicha.compiler.engine.ir.move_operations import MoveOperation
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation, closing_gaps
 from kiwicha.compiler.engine.ir.operations import (
+    MAX_INTERNAL_TENSORS,
     ComputeOperation,
     DividedOperation,
     Operation,
     OperationSequence,
     Piece,
+    internal_tensor,
 )
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.replacements import with_fields
@@ -33,7 +35,7 @@ from kiwicha.compiler.engine.ir.window import Image, Window, padded
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import (
     move_cycles,
-    operation_cycles,
+    sequence_cycles,
 )
 from kiwicha.compiler.engine.schedule.move_estimate import cycles_alone, move_cycles_alone
 from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
@@ -54,6 +56,10 @@ MOST_CHANNELS = 1024
 """Bytes of a pixel, of input or output: with more there would be too many jobs."""
 _BLOCKS = (8, 16, 32, 64, 128, MOST_CHANNELS)
 """Outputs of a job that are tried."""
+MARGIN = 1.1
+"""By what a convolution must be faster than a move: it has weights to load, and more jobs."""
+OWN_ROWS = 1.2
+"""By what a convolution counts as slower whose rows are not those of neighbours."""
 SERIES_BLOCK = 16
 """Outputs of a block of which sums may be kept: two jobs can need fewer words than one."""
 _INT8 = (-128, 127)
@@ -72,21 +78,26 @@ def with_picks(operation: Operation, config: Config) -> Operation:
     config : Config
         With an engine.
     """
-    found = [
-        _picked(step, config) if isinstance(step, MoveOperation) else None
-        for step in operation.steps
-    ]
-    if not any(found):
-        return operation
-    return OperationSequence.of(
-        step if pick is None else pick for step, pick in zip(operation.steps, found, strict=True)
-    )
+    tensors = {tensor for step in operation.steps for tensor in (*step.inputs, step.output)}
+    steps: list[Operation] = []
+    for step in operation.steps:
+        numbers = (internal_tensor(step.position, n) for n in range(MAX_INTERNAL_TENSORS))
+        between = next((tensor for tensor in numbers if tensor not in tensors), None)
+        if isinstance(step, MoveOperation) and between is not None:
+            steps += _picked(step, between, config)
+        else:
+            steps.append(step)
+        tensors |= {item.output for item in steps}
+    return operation if steps == list(operation.steps) else OperationSequence.of(steps)
 
 
-def _picked(move: MoveOperation, config: Config) -> ComputeOperation | None:
-    """Return a convolution that does the same as a move; None if there is none, or a slower one."""
+def _picked(move: MoveOperation, between: int, config: Config) -> Sequence[Operation]:
+    """Return a convolution that does the same as a move, or the move if it is faster.
+
+    ``between`` is a tensor that only these operations know.
+    """
     if len(move.inputs) != 1 or move.place is not None or move.planes > 1 or move.constants:
-        return None
+        return [move]
     (tensor,) = move.inputs
     copies = tuple(
         copy if copy.source is None else dataclasses.replace(copy, source=_INPUT)
@@ -94,30 +105,54 @@ def _picked(move: MoveOperation, config: Config) -> ComputeOperation | None:
     )
     images = move.images[tensor], move.output_image
     if images[1].bytes > MOST_BYTES or images[1].bytes >= FAST_BYTES * move_cycles(move):
-        return None
-    found, cycles = _fastest(copies, *images, config)
-    if found is None or cycles >= move_cycles_alone(move, config):
-        return None
-    return with_fields(found, position=move.position, inputs=(tensor,), output=move.output)
+        return [move]
+    found, busy, cycles = _fastest(copies, *images, config)
+    # Beside neighbours that keep tensors in the scratchpad only its jobs count.
+    if found is None or busy >= move_cycles(move):
+        return [move]
+    if MARGIN * cycles >= move_cycles_alone(move, config):
+        return [move]
+    own = with_fields(found, position=move.position, inputs=(tensor,), output=move.output)
+    return _without_gaps(own, between)
+
+
+def _without_gaps(operation: ComputeOperation, between: int) -> Sequence[Operation]:
+    """Return an operation, and a move behind it if its pixels are not of whole words."""
+    if operation.output_channels % OUTPUT_BYTES == 0:
+        return [operation]
+    closing = closing_gaps(operation, between, operation.output)
+    return [with_fields(operation, output=between), closing]
 
 
 # Networks have many moves of the same shape.
 @lru_cache(maxsize=256)
 def _fastest(
     copies: tuple[StridedCopy, ...], image: Image, output_image: Image, config: Config
-) -> tuple[ComputeOperation | None, float]:
-    """Return the fastest convolution that does the same as copies, and what it takes."""
+) -> tuple[ComputeOperation | None, float, float]:
+    """Return the fastest convolution that does the same as copies, and what it takes.
+
+    That is what its jobs take, and what it takes with its tensors in the arena.
+    """
     found = list(_convolutions(copies, image, output_image, config))
     if not found:
-        return None, math.inf
-    best = min(found, key=lambda item: operation_cycles(item, config))
-    return best, cycles_alone(best, config)
+        return None, math.inf, math.inf
+    between = internal_tensor(0, 0)
+    weights = [OWN_ROWS if has_own_rows else 1.0 for _, has_own_rows in found]
+    steps = [_without_gaps(item, between) for item, _ in found]
+    cycles = [sum(sequence_cycles(step, config) for step in item) for item in steps]
+    weighed = [a * b for a, b in zip(weights, cycles, strict=True)]
+    best = weighed.index(min(weighed))
+    alone = weights[best] * cycles_alone(steps[best], config)
+    return found[best][0], weighed[best], alone
 
 
 def _convolutions(
     copies: tuple[StridedCopy, ...], image: Image, output_image: Image, config: Config
-) -> Iterator[ComputeOperation]:
-    """Yield convolutions that do the same as copies, with pixels and blocks of several sizes."""
+) -> Iterator[tuple[ComputeOperation, bool]]:
+    """Yield convolutions that do the same as copies, and whether they have rows of their own.
+
+    Pixels and blocks are of several sizes.
+    """
     parts = {abs(loop.source) for copy in copies for loop in copy.loops}
     for order in byte_orders(copies, image, output_image, MOST_CHANNELS):
         outputs = len(order.sources)
@@ -125,10 +160,10 @@ def _convolutions(
             layer = _layer(order, part)
             for size in (*(size for size in _BLOCKS if size < outputs), outputs):
                 with suppress(BrokenLimitError):
-                    whole = _in_blocks(layer, order, size, config)
-                    yield whole
+                    yield _in_blocks(layer, order, size, config), order.has_own_rows
                     if size <= SERIES_BLOCK:
-                        yield _in_blocks(layer, order, size, config, in_series=True)
+                        whole = _in_blocks(layer, order, size, config, in_series=True)
+                        yield whole, order.has_own_rows
 
 
 def _parts(order: ByteOrder, sizes: Iterable[int]) -> list[int]:
