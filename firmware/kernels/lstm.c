@@ -23,7 +23,7 @@ KIWICHA_SMALL void kiwicha_require_lstm_gates(struct kiwicha_check *check,
                            alignment);
     const uint32_t outputs[] = {p->rows, channels, sizeof(int16_t)};
     kiwicha_require_target(check, &p->output, kiwicha_saturating_product(outputs, 3),
-                           sizeof(int16_t));
+                           is_simd ? sizeof(kiwicha_word) : sizeof(int16_t));
     kiwicha_require_source(check, &p->weights, kiwicha_saturating_multiply(channels, p->inputs),
                            alignment);
     kiwicha_require_source(check, &p->bias, kiwicha_saturating_multiply(channels, sizeof(int32_t)),
@@ -67,11 +67,6 @@ KIWICHA_SMALL void kiwicha_require_lstm(struct kiwicha_check *check, const struc
     kiwicha_require_range(check, p->cell_max, p->cell_min, INT16_MAX);
 }
 
-bool kiwicha_lstm_is_small(const int32_t *shift)
-{
-    return shift[0] < 0 && shift[1] < 0 && shift[2] < 0 && shift[3] < 0;
-}
-
 KIWICHA_SMALL void kiwicha_lstm_begin(struct kiwicha_lstm_cell *cell,
                                       const struct kiwicha_memory *memory,
                                       const struct kiwicha_lstm *p)
@@ -79,7 +74,8 @@ KIWICHA_SMALL void kiwicha_lstm_begin(struct kiwicha_lstm_cell *cell,
     const int32_t left = p->cell_exponent + 12; /* of an argument in 2**-12, times 3 */
     const uint32_t tanh_shift = left < 0 ? (uint32_t)-left : 0;
     cell->points = kiwicha_source(memory, &p->points);
-    cell->hidden = kiwicha_lstm_scale_of(p->hidden_multiplier, p->hidden_shift);
+    cell->hidden_factor = 2 * (uint32_t)p->hidden_multiplier;
+    cell->hidden_shift = p->hidden_shift < 0 ? -1 - p->hidden_shift : -1;
     cell->hidden_offset = p->hidden_offset;
     cell->enter_shift = (uint32_t)(2 * KIWICHA_LSTM_FRACTION_BITS + p->cell_exponent);
     cell->enter_half = 1 << (cell->enter_shift - 1);
@@ -138,6 +134,16 @@ enum kiwicha_status kiwicha_run_lstm_gates(const struct kiwicha_memory *memory, 
     return KIWICHA_STATUS_OK;
 }
 
+/** Returns what the hidden state adds to a gate of a unit, whose weights and biases these are. */
+static __attribute__((noinline)) int32_t scaled_sum(const struct kiwicha_lstm *p,
+                                                    const int8_t *hidden, const int8_t *weights,
+                                                    const int32_t *bias, enum kiwicha_gate gate)
+{
+    const int32_t start = bias != NULL ? bias[gate] : 0;
+    const int32_t sum = dot(hidden, weights + gate * p->units, p->units, start);
+    return kiwicha_rescale(sum, p->multiplier[gate], p->shift[gate]);
+}
+
 enum kiwicha_status kiwicha_run_lstm(const struct kiwicha_memory *memory, const void *params)
 {
     if (memory == NULL || params == NULL) {
@@ -160,18 +166,15 @@ enum kiwicha_status kiwicha_run_lstm(const struct kiwicha_memory *memory, const 
             int8_t *output = outputs + first;
             for (uint32_t unit = 0; unit < units; unit++) {
                 const int16_t *input = inputs + KIWICHA_GATES * (first + unit);
-                int32_t sums[KIWICHA_GATES];
-                for (uint32_t gate = 0; gate < KIWICHA_GATES; gate++) {
-                    const int32_t start = bias != NULL ? bias[KIWICHA_GATES * unit + gate] : 0;
-                    const int32_t sum = dot(hidden, weights, units, start);
-                    sums[gate] = kiwicha_rescale(sum, p->multiplier[gate], p->shift[gate]);
-                    weights += units;
-                }
-                const struct kiwicha_lstm_sums gates = {sums[0], sums[1], sums[2], sums[3]};
+                const int32_t *start = bias != NULL ? bias + KIWICHA_GATES * unit : NULL;
+                struct kiwicha_lstm_sums gates;
+                gates.input = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_INPUT);
+                gates.forget = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_FORGET);
+                gates.cell = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_CELL);
+                gates.output = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_OUTPUT);
+                weights += KIWICHA_GATES * units;
                 const int32_t product = kiwicha_lstm_unit(&cell, input, gates, &cells[unit]);
-                const int32_t scaled =
-                    kiwicha_rescale(product, p->hidden_multiplier, p->hidden_shift);
-                output[unit] = kiwicha_lstm_output(scaled, p->hidden_offset);
+                output[unit] = kiwicha_lstm_output(&cell, p, product);
             }
             hidden = output;
         }

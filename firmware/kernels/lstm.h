@@ -42,16 +42,11 @@ static inline int32_t kiwicha_short(int32_t x)
     return x;
 }
 
-/** A scale of a half or less. */
-struct kiwicha_lstm_scale {
-    uint32_t multiplier; /**< twice that of other kernels */
-    uint32_t shift;      /**< to the right, and one more */
-};
-
 /** What the steps of a layer share; units go through it one by one. */
 struct kiwicha_lstm_cell {
     const int16_t *points;
-    struct kiwicha_lstm_scale hidden;
+    uint32_t hidden_factor; /**< of a scale of less than a half: twice its multiplier */
+    int32_t hidden_shift;   /**< by how many bits to the right, and one more; -1 of other scales */
     int32_t hidden_offset;
     int32_t enter_half; /**< 2**enter_shift / 2 */
     uint32_t enter_shift;
@@ -62,26 +57,9 @@ struct kiwicha_lstm_cell {
     uint32_t range; /**< maximum - minimum */
 };
 
-/** Returns whether all scales are those of `kiwicha_lstm_scale`. */
-bool kiwicha_lstm_is_small(const int32_t *shift);
-
-/** Returns a scale of a half or less. */
-static inline struct kiwicha_lstm_scale kiwicha_lstm_scale_of(int32_t multiplier, int32_t shift)
-{
-    return (struct kiwicha_lstm_scale){2 * (uint32_t)multiplier, (uint32_t)-shift - 1};
-}
-
 /** Sets what does not change from unit to unit. */
 void kiwicha_lstm_begin(struct kiwicha_lstm_cell *cell, const struct kiwicha_memory *memory,
                         const struct kiwicha_lstm *p);
-
-/** Returns what `kiwicha_rescale` does, of a scale of a half or less. */
-static inline int32_t kiwicha_lstm_rescale(int32_t x, struct kiwicha_lstm_scale scale)
-{
-    const int64_t product = (int64_t)x * scale.multiplier;
-    const int32_t high = (int32_t)(product >> 32) + (int32_t)((uint32_t)product >> 31);
-    return (((high + (high >> 31)) >> scale.shift) + 1) >> 1;
-}
 
 /** Returns the logistic function in Q0.15 of a number in Q3.12, an int16. */
 static inline int32_t kiwicha_logistic_16(const int16_t *points, int32_t x)
@@ -178,9 +156,24 @@ kiwicha_lstm_unit(const struct kiwicha_lstm_cell *cell, const int16_t *added,
     return kiwicha_tanh_16(points, scaled) * leave;
 }
 
-/** Returns an output, given what it is without its zero point. */
-static inline int8_t kiwicha_lstm_output(int32_t scaled, int32_t offset)
+/**
+ * Returns what `kiwicha_lstm_unit` gives as an output.
+ *
+ * @param p parameters of the kernel, for scales that are seldom
+ */
+static inline int8_t kiwicha_lstm_output(const struct kiwicha_lstm_cell *cell,
+                                         const struct kiwicha_lstm *p, int32_t product)
 {
+    int32_t scaled;
+    if (__builtin_expect(cell->hidden_shift >= 0, 1)) {
+        const int64_t doubled = (int64_t)product * cell->hidden_factor;
+        const int32_t high = (int32_t)(doubled >> 32) + (int32_t)((uint32_t)doubled >> 31);
+        /* Halves go away from zero. */
+        scaled = (((high + (high >> 31)) >> cell->hidden_shift) + 1) >> 1;
+    } else {
+        scaled = kiwicha_rescale(product, p->hidden_multiplier, p->hidden_shift);
+    }
+    const int32_t offset = cell->hidden_offset;
     if (__builtin_expect((uint32_t)scaled + (uint32_t)(offset - INT8_MIN) > UINT8_MAX, 0)) {
         scaled = kiwicha_clamp(scaled, INT8_MIN - offset, INT8_MAX - offset);
     }

@@ -28,6 +28,7 @@ from kiwicha.compiler.engine.select.moves.gaps import close_gaps
 from kiwicha.compiler.engine.select.moves.shapes import shape_moves
 from kiwicha.compiler.engine.select.partition import padding_troubles, partition
 from kiwicha.compiler.engine.select.products.composition import compose_moves
+from kiwicha.compiler.engine.select.resize.column_blocks import resize_in_blocks
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.engine.select.small_lists import small_list_troubles
 from kiwicha.compiler.lower.lower import COPIED_BYTES, lower
@@ -284,6 +285,7 @@ def _compilation(
         network = order_for_packing(network)
     if target.engine_macs:
         network = transpose_in_two_passes(network, target.scratchpad_bytes)
+        network = resize_in_blocks(network, target.scratchpad_bytes)
     # The engine's part.
     engine = plan_engine(network, target, has_tables=has_tables)
     shared = [share_parameters(item, target.engine_macs) for item in engine.lists]

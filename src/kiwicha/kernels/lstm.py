@@ -146,7 +146,7 @@ KERNELS = (
         params=LstmGates,
         reference=_gates,
         is_on_demand=True,
-        cost=Cost(step=400.0, output=45.0, unit=9.0),
+        cost=Cost(step=400.0, output=47.0, unit=12.2),
         work=_gates_work,
     ),
     Declaration(
@@ -156,7 +156,7 @@ KERNELS = (
         is_on_demand=True,
         optional=("bias",),
         states=("hidden", "cell"),
-        cost=Cost(step=600.0, output=420.0, unit=9.0),
+        cost=Cost(step=600.0, output=470.0, unit=12.3),
         work=_sequence_work,
     ),
 )

@@ -69,8 +69,8 @@ def partition(
                 groups.append([])
         elif position not in merged and (layer.kernel is not None or layer.is_shared):
             groups.append([])
-    for number, steps in early.items():
-        groups[number] += steps
+    for number, made in early.items():
+        groups[number] += made
     groups = [members for members in groups if members]
     read = Counter(t for members in groups for t in _inputs(members))
     regions = [_region(network, members, read) for members in groups]
