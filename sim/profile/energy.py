@@ -8,9 +8,12 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kiwicha import cache
 from kiwicha.errors import UsageError
+from kiwicha.program.image import Program
 from kiwicha.sim.profile.primitives import Primitive
 from kiwicha.sim.profile.toggles import Toggles
+from kiwicha.sim.verilator.fingerprint import run_fingerprint
 
 __all__ = [
     "FIGURES",
@@ -19,6 +22,7 @@ __all__ = [
     "Event",
     "Figure",
     "Part",
+    "energy_fingerprint",
     "energy_parts",
     "events_of",
     "with_figures",
@@ -88,16 +92,16 @@ class Figure:
         )
 
 
-_ACTEL = "Actel, ProASIC PLUS Flash Family FPGAs, typical power dissipation: "
+_ACTEL = "Actel, data sheet of ProASIC PLUS, typical power dissipation, "
 _HOROWITZ = "M. Horowitz, Computing's Energy Problem, ISSCC 2014: "
 FIGURES: Mapping[Event, Figure] = {
-    Event.CLOCK: Figure(1.3, 220, 2.5, f"{_ACTEL}P2, clock tree per storage tile and MHz"),
-    Event.FLIP_FLOP: Figure(0.55, 220, 2.5, f"{_ACTEL}P5, half a period of a storage tile"),
-    Event.LOGIC: Figure(0.7, 220, 2.5, f"{_ACTEL}P3, half a period of a logic tile"),
+    Event.CLOCK: Figure(1.3, 220, 2.5, f"{_ACTEL}P2: 1.3 uW/MHz, storage tile on a clock tree"),
+    Event.FLIP_FLOP: Figure(0.55, 220, 2.5, f"{_ACTEL}P5: half of 1.1 uW/MHz, a storage tile"),
+    Event.LOGIC: Figure(0.7, 220, 2.5, f"{_ACTEL}P3: half of 1.4 uW/MHz, a logic tile"),
     Event.PRODUCT: Figure(
-        0.025, 45, 0.9, f"{_HOROWITZ}8-bit multiplication 0.2 pJ, of whose 16 bits 8 change"
+        0.025, 45, 0.9, f"{_HOROWITZ}an eighth of 0.2 pJ, 8-bit product of whose 16 bits 8 change"
     ),
-    Event.MEMORY: Figure(19.4, 220, 2.5, f"{_ACTEL}P6, memory block of 9 bits per MHz"),
+    Event.MEMORY: Figure(19.4, 220, 2.5, f"{_ACTEL}P6: a ninth of 175 uW/MHz, a memory of 9 bits"),
 }
 """What is taken where the user gives nothing else."""
 
@@ -156,6 +160,22 @@ def energy_parts(toggles: Toggles, figures: Mapping[Event, Figure] = FIGURES) ->
     return tuple(
         Part(event, count, figures[event].scaled) for event, count in events_of(toggles).items()
     )
+
+
+def energy_fingerprint(
+    program: Program, figures: Mapping[Event, Figure] = FIGURES
+) -> dict[str, str]:
+    """Return hashes of what decides an estimate, besides the inputs and the version of Verilator.
+
+    Parameters
+    ----------
+    program : Program
+        What runs.
+    figures : Mapping
+        Energies of events.
+    """
+    texts = [f"{event} {figure.scaled} {figure.text}" for event, figure in figures.items()]
+    return {**run_fingerprint(program), "figures": cache.digest(texts)}
 
 
 def with_figures(given: list[str]) -> dict[Event, Figure]:

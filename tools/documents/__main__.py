@@ -9,6 +9,7 @@
 ``docs/performance``    Between two markers: what streams, engines, memories and kernels take
 ``docs/depthwise.md``   Between two markers: cycles beside the depthwise unit
 ``docs/engine.md``      Between two markers: cycles with decoders of blocks and weights on chip
+``docs/energy.md``      Between two markers: what events cost, and the energy of inferences
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/guides/beside``  Between two markers: periods, and how long urgent models wait
 ``docs/guides/camera``  Between two markers: how many frames of a camera a model looks at
@@ -38,6 +39,7 @@ from tools.documents.beside_tables import beside_tables
 from tools.documents.board_pages import boards_page, bring_up_table
 from tools.documents.camera_table import camera_table
 from tools.documents.demo_runs import demo_runs
+from tools.documents.energy_section import energy_section
 from tools.documents.freshness import freshness
 from tools.documents.mlperf_section import mlperf_section
 from tools.documents.onnx_section import onnx_section
@@ -69,6 +71,7 @@ _BOARDS = "docs/boards.md"
 _C_API = "docs/c-api.md"
 _CAMERA = "docs/guides/camera.md"
 _DEPTHWISE = "docs/depthwise.md"
+_ENERGY = "docs/energy.md"
 _ENGINE = "docs/engine.md"
 _DEMO_RUNS = "src/kiwicha/data/demo_runs.json"
 _BRING_UP = "docs/bring-up.md"
@@ -141,6 +144,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     timing = (project / _TIMING).read_text(encoding="utf-8")
     units = (project / _DEPTHWISE).read_text(encoding="utf-8")
     engine = (project / _ENGINE).read_text(encoding="utf-8")
+    energy = (project / _ENERGY).read_text(encoding="utf-8")
     beside = (project / _BESIDE).read_text(encoding="utf-8")
     camera = (project / _CAMERA).read_text(encoding="utf-8")
     c_api = (project / _C_API).read_text(encoding="utf-8")
@@ -153,6 +157,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         + times_section(measured("times"), line),
         _DEPTHWISE: replaced(units, unit_table(runs, line)),
         _ENGINE: replaced(engine, blocks_table(runs, line)),
+        _ENERGY: replaced(energy, energy_section(measured("energy"), measured("area"), line)),
         _SCHEMA: _text(json_schema()),
         _SUPPORTED: supported_page() + onnx_section(measured("onnx"), line),
         _VELA: vela_page(runs, line),

@@ -20,6 +20,7 @@ from kiwicha.contract.goal import Goal
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, MEMORIES
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.program.image import Program
+from kiwicha.sim.profile.energy import energy_fingerprint
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 from kiwicha.zoo import models as zoo
 from tools import camera, onnx_draws, reference_sweep, times, transcript
@@ -29,6 +30,7 @@ from tools.results.result import Fingerprint, Kind
 __all__ = [
     "BENCH",
     "DEMO",
+    "ENERGY",
     "KINDS",
     "area_command",
     "bench_command",
@@ -37,6 +39,7 @@ __all__ = [
     "bring_up_command",
     "camera_command",
     "compile_command",
+    "energy_command",
     "mlperf_command",
     "onnx_command",
     "soak_command",
@@ -146,6 +149,11 @@ def mlperf_command(path: str, outcome: Mapping[str, Any]) -> str:
     return f"kiwicha mlperf run {names} --config {configs} --json {path}"
 
 
+def energy_command(path: str, outcome: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``energy``."""
+    return f"kiwicha energy {outcome['model']} --config {outcome['config']} --json {path}"
+
+
 def times_command(path: str, _: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``times``."""
     return f"python -m tools.times --json {path}"
@@ -240,6 +248,11 @@ def _mlperf_present(outcome: Mapping[str, Any]) -> Fingerprint:
     return {_run_name(one): run_fingerprint(_compiled(one)) for one in outcome["results"]}
 
 
+def _energy_present(outcome: Mapping[str, Any]) -> Fingerprint:
+    found = energy_fingerprint(_compiled(outcome))
+    return {_WHOLE: {**found, **_pinned(outcome["versions"])}}
+
+
 def _onnx_present(outcome: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: {**onnx_draws.fingerprint(), **_pinned(outcome["versions"])}}
 
@@ -266,6 +279,7 @@ def _pinned(packages: Iterable[str]) -> dict[str, str]:
 BENCH = Kind("bench", bench_command, _runs_recorded, _runs_present, _runs_seconds)
 DEMO = Kind("demo", bench_command, _runs_recorded, _runs_present, _runs_seconds)
 """What ``kiwicha demo`` shows beside its run."""
+ENERGY = Kind("energy", energy_command, _recorded, _energy_present, lambda one: one["seconds"])
 KINDS = (
     BENCH,
     DEMO,
@@ -282,6 +296,7 @@ KINDS = (
     Kind("soak", soak_command, _recorded, _soak_present, lambda outcome: outcome["seconds"]),
     Kind("beside", beside_command, _recorded, _beside_present, lambda report: report["seconds"]),
     Kind("mlperf", mlperf_command, _mlperf_recorded, _mlperf_present, lambda one: one["seconds"]),
+    ENERGY,
     Kind("onnx", onnx_command, _recorded, _onnx_present, lambda outcome: outcome["seconds"]),
     Kind("camera", camera_command, _recorded, _camera_present, lambda report: report["seconds"]),
     Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),

@@ -9,8 +9,9 @@ from kiwicha.boards.capacity import family_of
 from kiwicha.boards.memories import memory_of
 from kiwicha.contract.depthwise import UNIT_MACS
 from kiwicha.gallery import catalogue
+from kiwicha.mlperf.benchmarks import BENCHMARKS
 from kiwicha.zoo import models as zoo
-from tools.results.kinds import BENCH, KINDS
+from tools.results.kinds import BENCH, ENERGY, KINDS
 from tools.results.result import FOLDER, Kind, Result
 
 __all__ = ["BLOCKS", "BOARDS", "DEPTHWISE", "FRONTEND", "GALLERY", "LARGE", "PREDICTIONS"]
@@ -119,12 +120,22 @@ def planned(project: Path) -> list[Result]:
     runs[ROOM] = _each(_LARGE_MODELS, _WITH_ROOM)
     runs[BLOCKS] = _each(_BLOCKS_MODELS, _BLOCKS_CONFIGS)
     found = [Result(_KINDS[BENCH.folder], path, contents) for path, contents in runs.items()]
+    found += _energies()
     found += _syntheses()
     return [result for result in found if not (project / result.path).exists()]
 
 
 def _each(models: Sequence[str], configs: Sequence[str]) -> list[dict[str, Any]]:
     return [{"model": model, "config": config} for model in models for config in configs]
+
+
+def _energies() -> list[Result]:
+    """Return the benchmarks' energies, a file for each model."""
+    kind = _KINDS[ENERGY.folder]
+    return [
+        Result(kind, f"{FOLDER}/{kind.folder}/{name}.json", {"model": name, "config": _USUAL})
+        for name in (benchmark.model for benchmark in BENCHMARKS)
+    ]
 
 
 def _syntheses() -> list[Result]:

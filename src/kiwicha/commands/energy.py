@@ -1,5 +1,6 @@
 """``kiwicha energy``: the dynamic energy of an inference, estimated."""
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -49,8 +50,9 @@ def energy(
     """Count the toggles of an inference on the simulated CFU, and estimate its dynamic energy."""
     from rich.table import Table
 
+    from kiwicha import tools
     from kiwicha.commands import console, execution
-    from kiwicha.sim.profile.energy import with_figures
+    from kiwicha.sim.profile.energy import energy_fingerprint, with_figures
 
     console.require_writable(saif, json, read=[model, *(inputs or [])])
     figures = with_figures(per or [])
@@ -58,11 +60,22 @@ def energy(
     require_cfu(workload)
     raw = execution.model_inputs(workload, inputs) if inputs else execution.random_inputs(workload)
     with console.display() as show:
+        began = time.monotonic()
         toggles, parts = _estimated(workload, raw, show, figures, saif=saif)
+        seconds = round(time.monotonic() - began)
+        if json is not None:
+            show.stage(f"hashing what {workload.model} ran on")
+            outcome = {
+                "model": workload.model,
+                "config": config,
+                "clock_hz": workload.config.memory.clock_hz,
+                **_outcome(toggles, parts, figures),
+                "inputs": energy_fingerprint(workload.program, figures),
+                "versions": {"verilator": tools.verilator().version},
+                "seconds": seconds,
+            }
     if json is not None:
-        console.write_json(
-            json, {"model": model, "config": config, **_outcome(toggles, parts, figures)}
-        )
+        console.write_json(json, outcome)
     if json != console.STDOUT:
         table = Table(
             title=f"{workload.model} on {config}: an inference, {toggles.cycles:,} cycles"

@@ -16,6 +16,7 @@ PAGES = [
         "docs/results.md",
         "docs/depthwise.md",
         "docs/engine.md",
+        "docs/energy.md",
         "docs/runs.schema.json",
         "docs/supported.md",
         "docs/vela.md",
@@ -38,7 +39,7 @@ def project(folder: Path, readme: str) -> Path:
     (folder / "README.md").write_text(readme)
     (folder / "docs" / "guides").mkdir()
     guides = ("guides/beside-the-engine.md", "guides/camera.md", "c-api.md")
-    pages = ("bring-up.md", "depthwise.md", "engine.md", "performance.md", "timing.md")
+    pages = ("bring-up.md", "depthwise.md", "energy.md", "engine.md", "performance.md", "timing.md")
     for name in (*pages, *guides):
         (folder / "docs" / name).write_text(f"{documents.BEGIN}\n{documents.END}\n")
     return folder

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kiwicha import cli
+from kiwicha.sim.profile import energy
 from tests.support.requirements import REPOSITORY
 from tools import beside, camera, onnx_draws, reference_sweep, soak, times, transcript
 from tools.results import kinds
@@ -20,6 +21,7 @@ from tools.results.kinds import (
     board_command,
     bring_up_command,
     compile_command,
+    energy_command,
     mlperf_command,
     onnx_command,
     soak_command,
@@ -27,7 +29,7 @@ from tools.results.kinds import (
     times_command,
     timing_command,
 )
-from tools.results.result import Kind, Result
+from tools.results.result import Kind, Result, changed
 
 RESULTS = catalogue(REPOSITORY)
 REPORT = {
@@ -91,6 +93,7 @@ def test_commands_of_the_other_kinds() -> None:
     assert mlperf_command("a", {"results": results}) == (
         "kiwicha mlperf run kws --config 64,128 --json a"
     )
+    assert energy_command("a", run) == "kiwicha energy kws --config 64 --json a"
     assert onnx_command("a", {}) == "python -m tools.onnx_draws --json a"
     assert times_command("a", {}) == "python -m tools.times --json a"
     assert sweep_command("a", {}) == "python -m tools.reference_sweep --json a"
@@ -150,6 +153,22 @@ def test_what_a_compilation_would_record_depends_on_the_goal() -> None:
     ]
     assert all(set(one["all"]) == {"program"} for one in found)
     assert found[0] != found[1]
+
+
+def test_what_an_energy_would_record_depends_on_the_figures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(energy, "run_fingerprint", lambda program: {"program": program.config.name})
+    outcome = {"model": "demo", "config": "64", "versions": {"verilator": "5.0"}}
+    now = kind("energy").present(outcome)["all"]
+    assert set(now) == {"program", "figures", "verilator"}
+    assert now["program"] == "64"
+    text = (REPOSITORY / "constraints.txt").read_text(encoding="utf-8")
+    assert f"\nverilator=={now['verilator']}\n" in text
+    own = energy.with_figures(["logic=1"])
+    fingerprint = energy.energy_fingerprint
+    monkeypatch.setattr(kinds, "energy_fingerprint", lambda one: fingerprint(one, own))
+    assert changed({"all": now}, kind("energy").present(outcome)) == ["figures"]
 
 
 def test_tools_count_in_the_version_that_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:

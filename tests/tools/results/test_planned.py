@@ -8,6 +8,7 @@ from kiwicha.boards.memories import memory_of
 from kiwicha.contract.depthwise import UNIT_MACS
 from kiwicha.contract.memories import MEMORIES
 from kiwicha.gallery.catalogue import ARCHITECTURES
+from kiwicha.mlperf.benchmarks import BENCHMARKS
 from tools.results.planned import (
     BLOCKS,
     BOARDS,
@@ -103,7 +104,17 @@ def test_models_with_memory_are_measured_on_both_engines_and_the_frontend_withou
     )
 
 
-_SYNTHESES = [
+def test_energies_are_those_of_the_benchmarks_a_file_for_each_model(tmp_path: Path) -> None:
+    commands = {one.name: one.command for one in planned(tmp_path)}
+    assert {name for name in commands if name.startswith("energy/")} == {
+        f"energy/{benchmark.model}" for benchmark in BENCHMARKS
+    }
+    path = "docs/results/energy/resnet8.json"
+    assert commands["energy/resnet8"] == f"kiwicha energy resnet8 --config 64 --json {path}"
+
+
+_OTHERS = [
+    "docs/results/energy/kws.json",
     *(f"docs/results/area/{config}.json" for config in ("64-depthwise", "64-blocks")),
     "docs/results/boards/arty_a7_100-256.json",
 ]
@@ -112,7 +123,7 @@ _SYNTHESES = [
 _RUNS = [GALLERY, PUBLIC, SOFTMAX, STREAMING, FRONTEND, PREDICTIONS, DEPTHWISE, LARGE, ROOM, BLOCKS]
 
 
-@pytest.mark.parametrize("there", [*_RUNS, *BOARDS.values(), *_SYNTHESES])
+@pytest.mark.parametrize("there", [*_RUNS, *BOARDS.values(), *_OTHERS])
 def test_what_is_there_is_not_planned(there: str, tmp_path: Path) -> None:
     before = [result.path for result in planned(tmp_path)]
     path = tmp_path / there
