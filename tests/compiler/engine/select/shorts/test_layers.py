@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_stages
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.reasons import engine_refusals
-from kiwicha.contract.engine import JobFlag, JobKind, SumFlag
+from kiwicha.contract.engine import JobFlag, SumFlag
 from kiwicha.contract.program import Where
 from kiwicha.sim.reference import executor as reference
 from kiwicha.tflite_writer.builder import ACTIVATIONS
@@ -49,6 +50,13 @@ def test_random_operators(operator: str, config: str, count: int) -> None:
     assert places[Where.ENGINE] >= count // 6
 
 
+def moves_of(raw: bytes, config: str) -> list[int]:
+    """Give the positions of the layers that moves belong to."""
+    regions = compile_stages(raw, config).engine.regions
+    found = (item for region in regions for item in region.operations)
+    return [item.position for item in found if isinstance(item, MoveOperation)]
+
+
 @pytest.mark.parametrize("config", by_day(*CONFIGS))
 @pytest.mark.parametrize("shape", [(1, 5, 6, 3), (2, 7, 4, 8)])
 def test_layers_behind_each_other_keep_planes(shape: tuple[int, ...], config: str) -> None:
@@ -57,8 +65,7 @@ def test_layers_behind_each_other_keep_planes(shape: tuple[int, ...], config: st
     x = np.random.default_rng(1).integers(-(2**15), 2**15, shape).astype(np.int16)
     assert not differing([oracle.Case(raw, (x,), oracle.MICRO)], config)[0]
     (made,) = compile_stages(raw, config).lists
-    moves = [job for job in made.jobs if job.kind == JobKind.MOVE]
-    assert len({job.layer for job in moves}) == 2
+    assert moves_of(raw, config) == [0, 3]
     others = made.weighted_jobs
     assert all(job.flags & JobFlag.SHORT for job in others if not job.sums & SumFlag.KEEP)
     assert all(
@@ -74,6 +81,11 @@ def test_large_images_come_in_stripes(side: int) -> None:
     wrong, places = differing([oracle.Case(raw, (x,), oracle.MICRO)], "128-48k-int16")
     assert not wrong
     assert set(places) == {Where.ENGINE}
+    # Planes lie in the place of tensors, whether these are in one region or not.
+    steps = (
+        s for item in compile_stages(raw, "128-48k-int16").engine.operations for s in item.steps
+    )
+    assert [step.position for step in steps if isinstance(step, MoveOperation)] == [0, 3]
 
 
 @pytest.mark.parametrize("kernel", by_day(3, 1))
