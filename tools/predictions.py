@@ -95,7 +95,9 @@ def comparisons(runs: Sequence[Mapping[str, Any]]) -> Iterator[Comparison]:
     """Yield the layers of runs that were simulated with an engine.
 
     Beside a depthwise unit two layers are executed at a time, and where one ends and the other
-    begins says little: there a run's layers count as one.
+    begins says little: there a run's layers count as one. Likewise a layer whose sums are made
+    behind a convolution, in its job, counts as part of that: what its tables' job waits for is
+    what the convolution needs.
 
     Parameters
     ----------
@@ -107,7 +109,7 @@ def comparisons(runs: Sequence[Mapping[str, Any]]) -> Iterator[Comparison]:
         names = [run["model"], run["config"], memory]
         name = " ".join(names[:2] if memory == DDR3_QUARTER_RATE.name else names)
         layers = [item for item in run["layers"] if item["where"] != Where.NONE.text]
-        layers = [item for item in layers if "predicted" in item]
+        layers = _with_sums([item for item in layers if "predicted" in item])
         if layers and find_config(run["config"]).has_depthwise:
             sums = {name: sum(item[name] for item in layers) for name in ("cycles", "predicted")}
             layers = [{"index": 0, "op": WHOLE, "where": Where.ENGINE.text, **sums}]
@@ -120,6 +122,16 @@ def comparisons(runs: Sequence[Mapping[str, Any]]) -> Iterator[Comparison]:
                 cycles=layer["cycles"],
                 predicted=layer["predicted"],
             )
+
+
+def _with_sums(layers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return layers with those that are made behind them as parts."""
+    found = {layer["index"]: dict(layer) for layer in layers if "behind" not in layer}
+    for layer in layers:
+        if "behind" in layer:
+            for name in ("cycles", "predicted"):
+                found[layer["behind"]][name] += layer[name]
+    return list(found.values())
 
 
 def rows(found: Sequence[Comparison]) -> list[tuple[str, ...]]:

@@ -18,15 +18,18 @@
 #define LONG_BITS ((UINT32_C(1) << (31 - 7)) - 1)
 
 /** Returns x, a signed number, rounded to the significant bits of a float32, half to even. */
-KIWICHA_SMALL static __attribute__((noinline)) uint64_t rounded(uint64_t x)
+static __attribute__((noinline)) uint64_t rounded(uint64_t x)
 {
     const uint64_t magnitude = (int64_t)x < 0 ? -x : x;
-    uint64_t half = 0;
-    for (uint64_t next = UINT64_C(1) << PRECISION; next != 0 && next <= magnitude; next += next) {
-        half += half + (half == 0);
+    const uint32_t upper = (uint32_t)(magnitude >> 32);
+    const uint32_t word = upper != 0 ? upper : (uint32_t)magnitude | 1;
+    const uint32_t bits = (upper != 0 ? 64u : 32u) - (uint32_t)__builtin_clz(word);
+    if (bits <= PRECISION) {
+        return x;
     }
+    const uint64_t half = UINT64_C(1) << (bits - PRECISION - 1);
     const uint64_t unit = half + half;
-    return half == 0 ? x : (x + half - ((x & unit) == 0)) & -unit;
+    return (x + half - ((x & unit) == 0)) & -unit;
 }
 
 /** Returns the weighted sum of four values in float32; half goes up. */

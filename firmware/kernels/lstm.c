@@ -23,7 +23,7 @@ KIWICHA_SMALL void kiwicha_require_lstm_gates(struct kiwicha_check *check,
                            alignment);
     const uint32_t outputs[] = {p->rows, channels, sizeof(int16_t)};
     kiwicha_require_target(check, &p->output, kiwicha_saturating_product(outputs, 3),
-                           sizeof(int16_t));
+                           is_simd ? sizeof(kiwicha_word) : sizeof(int16_t));
     kiwicha_require_source(check, &p->weights, kiwicha_saturating_multiply(channels, p->inputs),
                            alignment);
     kiwicha_require_source(check, &p->bias, kiwicha_saturating_multiply(channels, sizeof(int32_t)),
@@ -57,8 +57,8 @@ KIWICHA_SMALL void kiwicha_require_lstm(struct kiwicha_check *check, const struc
                                kiwicha_saturating_multiply(channels, sizeof(int32_t)),
                                sizeof(int32_t));
     }
-    kiwicha_require_source(check, &p->points, KIWICHA_LSTM_POINTS * sizeof(uint16_t),
-                           sizeof(uint16_t));
+    kiwicha_require_source(check, &p->points, KIWICHA_LSTM_POINTS * sizeof(int16_t),
+                           sizeof(int16_t));
     require_scales(check, p->multiplier, p->shift);
     kiwicha_require_scale(check, p->hidden_multiplier, p->hidden_shift);
     kiwicha_require_range(check, p->hidden_offset, INT8_MIN, INT8_MAX);
@@ -71,22 +71,19 @@ KIWICHA_SMALL void kiwicha_lstm_begin(struct kiwicha_lstm_cell *cell,
                                       const struct kiwicha_memory *memory,
                                       const struct kiwicha_lstm *p)
 {
-    /* Of an argument in 2**-12, at whose every 256th third there is a point. */
-    const int32_t left = p->cell_exponent + 12;
-    const uint32_t shift = left < 0 ? (uint32_t)-left : 0;
-    memcpy(cell->points, kiwicha_source(memory, &p->points), sizeof cell->points);
-    memcpy(cell->multiplier, p->multiplier, sizeof cell->multiplier);
-    memcpy(cell->shift, p->shift, sizeof cell->shift);
-    cell->hidden_multiplier = p->hidden_multiplier;
-    cell->hidden_shift = p->hidden_shift;
+    const int32_t left = p->cell_exponent + 12; /* of an argument in 2**-12, times 3 */
+    const uint32_t tanh_shift = left < 0 ? (uint32_t)-left : 0;
+    cell->points = kiwicha_source(memory, &p->points);
+    cell->hidden_factor = 2 * (uint32_t)p->hidden_multiplier;
+    cell->hidden_shift = p->hidden_shift < 0 ? -1 - p->hidden_shift : -1;
     cell->hidden_offset = p->hidden_offset;
-    cell->enter_shift = (uint32_t)(2 * KIWICHA_LSTM_FRACTION_BITS - 1 + p->cell_exponent);
+    cell->enter_shift = (uint32_t)(2 * KIWICHA_LSTM_FRACTION_BITS + p->cell_exponent);
     cell->enter_half = 1 << (cell->enter_shift - 1);
     cell->tanh_factor = 3 << (left > 0 ? left : 0);
-    cell->tanh_shift = shift;
-    cell->tanh_half = (1 << shift) >> 1;
+    cell->tanh_shift = tanh_shift;
+    cell->tanh_half = (1 << tanh_shift) >> 1;
     cell->minimum = p->cell_min;
-    cell->maximum = p->cell_max;
+    cell->range = (uint32_t)(p->cell_max - p->cell_min);
 }
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_lstm_gates(const struct kiwicha_memory *memory,
@@ -137,6 +134,16 @@ enum kiwicha_status kiwicha_run_lstm_gates(const struct kiwicha_memory *memory, 
     return KIWICHA_STATUS_OK;
 }
 
+/** Returns what the hidden state adds to a gate of a unit, whose weights and biases these are. */
+static __attribute__((noinline)) int32_t scaled_sum(const struct kiwicha_lstm *p,
+                                                    const int8_t *hidden, const int8_t *weights,
+                                                    const int32_t *bias, enum kiwicha_gate gate)
+{
+    const int32_t start = bias != NULL ? bias[gate] : 0;
+    const int32_t sum = dot(hidden, weights + gate * p->units, p->units, start);
+    return kiwicha_rescale(sum, p->multiplier[gate], p->shift[gate]);
+}
+
 enum kiwicha_status kiwicha_run_lstm(const struct kiwicha_memory *memory, const void *params)
 {
     if (memory == NULL || params == NULL) {
@@ -159,19 +166,15 @@ enum kiwicha_status kiwicha_run_lstm(const struct kiwicha_memory *memory, const 
             int8_t *output = outputs + first;
             for (uint32_t unit = 0; unit < units; unit++) {
                 const int16_t *input = inputs + KIWICHA_GATES * (first + unit);
-                int32_t gates[KIWICHA_GATES];
-                for (uint32_t gate = 0; gate < KIWICHA_GATES; gate++) {
-                    const int32_t start = bias != NULL ? bias[KIWICHA_GATES * unit + gate] : 0;
-                    const int32_t sum = dot(hidden, weights, units, start);
-                    const int32_t scaled =
-                        kiwicha_rescale(sum, p->multiplier[gate], p->shift[gate]);
-                    gates[gate] = kiwicha_short(input[gate] + kiwicha_short(scaled));
-                    weights += units;
-                }
-                const int32_t product = kiwicha_lstm_unit(&cell, gates, &cells[unit]);
-                const int32_t scaled =
-                    kiwicha_rescale(product, p->hidden_multiplier, p->hidden_shift);
-                output[unit] = kiwicha_lstm_output(scaled, p->hidden_offset);
+                const int32_t *start = bias != NULL ? bias + KIWICHA_GATES * unit : NULL;
+                struct kiwicha_lstm_sums gates;
+                gates.input = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_INPUT);
+                gates.forget = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_FORGET);
+                gates.cell = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_CELL);
+                gates.output = scaled_sum(p, hidden, weights, start, KIWICHA_GATE_OUTPUT);
+                weights += KIWICHA_GATES * units;
+                const int32_t product = kiwicha_lstm_unit(&cell, input, gates, &cells[unit]);
+                output[unit] = kiwicha_lstm_output(&cell, p, product);
             }
             hidden = output;
         }

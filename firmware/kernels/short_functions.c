@@ -23,8 +23,8 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_short_function(const struct kiwi
     const struct kiwicha_short_function *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
     require_elements(&check, &p->input, &p->output, p->count);
-    kiwicha_require_source(&check, &p->points, KIWICHA_LSTM_POINTS * sizeof(uint16_t),
-                           sizeof(uint16_t));
+    kiwicha_require_source(&check, &p->points, KIWICHA_LSTM_POINTS * sizeof(int16_t),
+                           sizeof(int16_t));
     kiwicha_require(&check, p->multiplier <= INT16_MAX && p->shift <= MAX_SHIFT);
     return check.status;
 }
@@ -43,29 +43,28 @@ kiwicha_check_short_leaky_relu(const struct kiwicha_memory *memory, const void *
 }
 
 /** Returns the logistic function in Q0.15 of an argument at whose every 512th there is a point. */
-static inline int32_t logistic(const uint16_t *points, int32_t scaled)
+static inline int32_t logistic(const int16_t *points, int32_t scaled)
 {
     const int32_t sign = scaled >> 31;
     const uint32_t magnitude = (uint32_t)((scaled ^ sign) - sign), place = magnitude >> 9;
-    int32_t line = INT16_MAX << 10;
+    int32_t line = (INT16_MAX << 10) - (1 << 24);
     if (__builtin_expect(place < LAST_LINE, 1)) {
         const int32_t low = points[place], high = points[place + 1];
         line = low * 512 + (int32_t)(magnitude & 511) * (high - low);
     }
-    /* Of a negative argument: 1 less it, whose halves are rounded down. */
-    return ((line ^ sign) + (sign & (1 << 25)) + 512) >> 10;
+    return ((line ^ sign) + KIWICHA_LOGISTIC_HALF + 512) >> 10;
 }
 
 static inline __attribute__((always_inline)) enum kiwicha_status
 run(const struct kiwicha_memory *memory, const void *params,
-    int32_t (*function)(const uint16_t *, int32_t))
+    int32_t (*function)(const int16_t *, int32_t))
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
     const struct kiwicha_short_function *p = params;
     const int16_t *input = kiwicha_source(memory, &p->input);
-    const uint16_t *points = kiwicha_source(memory, &p->points);
+    const int16_t *points = kiwicha_source(memory, &p->points);
     int16_t *output = kiwicha_target(memory, &p->output);
     const int32_t multiplier = (int32_t)p->multiplier;
     const int32_t half = (int32_t)((UINT32_C(1) << p->shift) >> 1);

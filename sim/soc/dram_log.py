@@ -1,7 +1,7 @@
 """The log of the commands that DRAM gets, and the times that its chip asks for."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 from litedram.common import burst_lengths
@@ -84,7 +84,7 @@ class CommandLog(Module):
             )
 
 
-def commands_of(dfi: Any, phases: int) -> Iterator[Any]:
+def commands_of(dfi: Any, phases: int) -> Generator[Any, Any, list[tuple[int, int, int, int]]]:
     """Return, in Migen's simulator, the commands of a cycle: phase, command, bank, bit 10."""
     found = []
     for number in range(phases):

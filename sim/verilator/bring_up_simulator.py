@@ -13,7 +13,7 @@ from kiwicha.contract.configs import Config
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import SimulationError
 from kiwicha.gateware.bringup.bring_up import bring_up_verilog
-from kiwicha.sim.verilator.simulator import COMPILE, compile_design
+from kiwicha.sim.verilator.compiled_design import COMPILE, compile_design
 from kiwicha.sim.verilator.verilated_runtime import CFLAGS
 
 __all__ = ["SimulatedBoard", "build_bring_up_simulator", "compile_bring_up"]

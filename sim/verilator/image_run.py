@@ -66,6 +66,7 @@ def run_image(
     memories: Mapping[str, bytes] | None = None,
     trace: Path | None = None,
     trace_start: int = 0,
+    trace_stop: int | None = None,
     on_progress: Progress | None = None,
 ) -> Ending:
     """Simulate from reset until the firmware exits.
@@ -89,6 +90,8 @@ def run_image(
         File for waveforms, in FST format; needs a simulator that has traces.
     trace_start : int
         First cycle in that file.
+    trace_stop : int or None
+        First cycle behind it; by default all cycles are in it.
     on_progress : callable or None
         See `Progress`.
 
@@ -119,6 +122,8 @@ def run_image(
         if trace is not None:
             trace.parent.mkdir(parents=True, exist_ok=True)
             command += ["--trace", str(trace.absolute()), "--trace-start", str(trace_start)]
+            if trace_stop is not None:
+                command += ["--trace-stop", str(trace_stop)]
         timing = None if simulator.checked is None else DramTiming(simulator.checked)
         end = _simulate(command, folder, on_progress, timing)
         if timing is not None:

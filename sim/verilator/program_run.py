@@ -58,6 +58,7 @@ def run_program(
     max_cycles: int = DEFAULT_MAX_CYCLES,
     trace: Path | None = None,
     trace_start: int = 0,
+    trace_stop: int | None = None,
     on_progress: Progress | None = None,
     on_build: Callable[[str], None] | None = None,
     simulator: Simulator | None = None,
@@ -83,6 +84,8 @@ def run_program(
         File for waveforms, in FST format.
     trace_start : int
         First cycle in that file.
+    trace_stop : int or None
+        First cycle behind it; by default all cycles are in it.
     on_progress : callable or None
         See `Progress`.
     on_build : callable or None
@@ -113,6 +116,7 @@ def run_program(
         max_cycles=max_cycles,
         trace=trace,
         trace_start=trace_start,
+        trace_stop=trace_stop,
         on_progress=on_progress,
         on_build=on_build,
         simulator=simulator,
@@ -225,6 +229,7 @@ def _run(
     max_cycles: int,
     trace: Path | None = None,
     trace_start: int = 0,
+    trace_stop: int | None = None,
     on_progress: Progress | None = None,
     on_build: Callable[[str], None] | None = None,
     simulator: Simulator | None = None,
@@ -244,6 +249,7 @@ def _run(
         max_cycles=max_cycles,
         trace=trace,
         trace_start=trace_start,
+        trace_stop=trace_stop,
         on_progress=on_progress,
     )
     if ending.code != Status.OK:

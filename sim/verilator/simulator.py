@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -14,27 +13,22 @@ from kiwicha.contract.peripherals import Peripheral
 from kiwicha.sim.soc.dram_timing import DramTimes
 from kiwicha.sim.soc.sources import GENERATORS, hardware_sources
 from kiwicha.sim.verilator.build_time import announcement, simulator_seconds
+from kiwicha.sim.verilator.compiled_design import COMPILE, compile_design
 from kiwicha.sim.verilator.power_up import without_zeros
-from kiwicha.sim.verilator.verilated_runtime import (
-    CFLAGS,
-    COMPRESSION,
-    OPTIMISATION,
-    runtime_names,
-    runtime_objects,
-)
+from kiwicha.sim.verilator.verilated_runtime import CFLAGS, COMPRESSION
 from kiwicha.sim.verilator.wave_names import without_dots
 
 __all__ = [
     "CFU",
     "CHECK_DRAM",
-    "COMPILE",
     "ELABORATED",
     "GENERATING",
     "HARNESS",
+    "SOC_HEADER",
     "VERILATE",
     "Simulator",
     "build_simulator",
-    "compile_design",
+    "compiled_simulator",
     "elaborated",
     "hardware_config",
     "soc_header_text",
@@ -49,7 +43,9 @@ GENERATING = "generating the system on chip"
 _FOLDER = Path(__file__).parent
 HARNESS = _FOLDER / "harness"
 """Folders of C++: ``system`` is the program's, ``web`` that of `web_module`."""
-_SOC_HEADER = "kiwicha_soc.h"
+SOC_HEADER = "kiwicha_soc.h"
+"""For the firmware."""
+_PROGRAM = "Vsoc"
 _LITEX_HEADERS = "generated"
 _DRAM_TIMES = "dram_times.json"
 CFU = "cfu.v"
@@ -65,13 +61,6 @@ VERILATE: tuple[str, ...] = (
 )
 """Options of Verilator."""
 _TRACE = ("--trace-fst", "--no-trace-params")
-# The code that runs once per simulation needs no optimisation; the rest waits for memory, and gets
-# no faster with -O2, which takes twice the time to compile.
-COMPILE: tuple[str, ...] = (
-    *("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O1", "OPT_SLOW=-O0"),
-    f"OPT_GLOBAL={OPTIMISATION}",
-)
-"""Of the makefile that Verilator writes; part of a simulator's key."""
 
 
 @dataclass(frozen=True)
@@ -144,96 +133,69 @@ def build_simulator(
     if checks_dram is None:
         checks_dram = bool(os.environ.get(CHECK_DRAM))
     system = elaborated(config, announce(GENERATING), peripherals, logs_dram=checks_dram)
-    verilator, cxx = tools.verilator(), tools.cxx()
-    harness = sorted(
-        path for path in (HARNESS / "system").rglob("*") if path.suffix in {".cpp", ".h", ".vlt"}
-    )
     flags = ["--exe", *VERILATE, *(_TRACE if trace else ())]
     cfu = without_zeros((system / CFU).read_text(encoding="utf-8"))
     if trace:
         cfu = without_dots(cfu)
-    others = [system / name for name in ELABORATED if name != CFU]
-    options = (*flags, *COMPILE, CFLAGS, verilator.version, cxx.version, cfu)
-    key = cache.digest([*options, *others, *harness])
-
-    def compile_into(folder: Path) -> None:
-        (folder / CFU).write_text(cfu, encoding="utf-8")
-        sources = [path for path in (*others, folder / CFU, *harness) if path.suffix != ".h"]
-        includes = (system, COMPRESSION)
-        compile_design(folder, sources, flags=flags, includes=includes, name="Vsoc")
-
     stage = "compiling the simulator" + (" with waveforms" if trace else "")
     seconds = simulator_seconds(len(cfu), tools.cores(), trace=trace)
     told = announce(announcement(stage, seconds))
-    entry = cache.build("simulator", key, compile_into, on_build=told)
     return Simulator(
-        binary=entry / "Vsoc",
-        soc_header=(system / _SOC_HEADER).read_text(encoding="utf-8"),
+        binary=compiled_simulator(system, cfu, flags, on_build=told),
+        soc_header=(system / SOC_HEADER).read_text(encoding="utf-8"),
         has_trace=trace,
         checked=_times(system) if checks_dram else None,
     )
 
 
-def _times(system: Path) -> DramTimes:
-    return DramTimes(**json.loads((system / _DRAM_TIMES).read_text(encoding="utf-8")))
-
-
-def compile_design(
-    folder: Path,
-    sources: Sequence[Path],
-    *,
+def compiled_simulator(
+    system: Path,
+    cfu: str,
     flags: Sequence[str],
-    includes: Sequence[Path],
-    name: str,
-) -> None:
-    """Compile Verilog and a harness to a program.
+    *,
+    quoted: Path | None = None,
+    on_build: Callable[[], None] | None = None,
+) -> Path:
+    """Return the program of a simulator, compiled at most once.
 
     Parameters
     ----------
-    folder : Path
-        Receives the program.
-    sources : sequence of Path
-        Verilog, C++, and directives of Verilator.
+    system : Path
+        From `elaborated`.
+    cfu : str
+        The CFU's Verilog as it is simulated.
     flags : sequence of str
-        For Verilator; ``--Mdir`` is ``.``.
-    includes : sequence of Path
-        Folders of headers.
-    name : str
-        Of the program, and prefix of Verilator's classes.
+        Of Verilator.
+    quoted : Path or None
+        A folder of more directives, and of headers that come before others of their names.
+    on_build : callable or None
+        Called before it is compiled, and only if it is.
 
     Raises
     ------
     ToolError
         If a tool is missing or fails.
     """
-    verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()
-    work = folder / "build"
-    work.mkdir()
-    compiler = " ".join(cxx.command)
-    tools.run(
-        [
-            *(*verilator.command, *flags, *map(str, sources)),
-            *("-CFLAGS", " ".join([CFLAGS, *(f"-I{include}" for include in includes)])),
-        ],
-        name="Verilator",
-        folder=work,
-        environment=verilator.environment,
-    )
-    makefile = (work / f"{name}_classes.mk").read_text(encoding="utf-8")
-    runtime = runtime_objects(runtime_names(makefile))
-    tools.run(
-        [
-            *(*make.command, "-f", f"{name}.mk", f"-j{tools.cores()}", *COMPILE),
-            *(f"CXX={compiler}", f"LINK={compiler}", f"PYTHON3={sys.executable}"),
-            # Verilator's own sources are there, and need none of the system's libraries.
-            *("VM_GLOBAL_FAST=", "VM_GLOBAL_SLOW=", f"LDLIBS={' '.join(map(str, runtime))}"),
-        ],
-        name="the C++ compiler",
-        folder=work,
-        environment=verilator.environment,
-    )
-    (work / name).rename(folder / name)
-    shutil.rmtree(work)
+    verilator, cxx = tools.verilator(), tools.cxx()
+    folders = HARNESS / "system", *(() if quoted is None else (quoted,))
+    files = [path for folder in folders for path in folder.rglob("*")]
+    harness = sorted(path for path in files if path.suffix in {".cpp", ".h", ".vlt"})
+    others = [system / name for name in ELABORATED if name != CFU]
+    options = (*flags, *COMPILE, CFLAGS, verilator.version, cxx.version, cfu)
+    key = cache.digest([*options, *others, *harness])
+    first = () if quoted is None else ("-CFLAGS", f"-iquote {quoted}")
+
+    def compile_into(folder: Path) -> None:
+        (folder / CFU).write_text(cfu, encoding="utf-8")
+        sources = [path for path in (*others, folder / CFU, *harness) if path.suffix != ".h"]
+        includes = (system, COMPRESSION)
+        compile_design(folder, sources, flags=[*flags, *first], includes=includes, name=_PROGRAM)
+
+    return cache.build("simulator", key, compile_into, on_build=on_build) / _PROGRAM
+
+
+def _times(system: Path) -> DramTimes:
+    return DramTimes(**json.loads((system / _DRAM_TIMES).read_text(encoding="utf-8")))
 
 
 def soc_header_text(config: Config, on_build: Callable[[], None] | None = None) -> str:
@@ -246,13 +208,13 @@ def soc_header_text(config: Config, on_build: Callable[[], None] | None = None) 
     on_build : callable or None
         Called before the system is generated, and only if it is.
     """
-    return (elaborated(config, on_build) / _SOC_HEADER).read_text(encoding="utf-8")
+    return (elaborated(config, on_build) / SOC_HEADER).read_text(encoding="utf-8")
 
 
 def system_headers(config: Config, on_build: Callable[[], None] | None = None) -> dict[str, str]:
     """Return ``kiwicha_soc.h`` and LiteX's headers by their paths; else as `soc_header_text`."""
     folder = elaborated(config, on_build)
-    paths = [folder / _SOC_HEADER, *sorted((folder / _LITEX_HEADERS).iterdir())]
+    paths = [folder / SOC_HEADER, *sorted((folder / _LITEX_HEADERS).iterdir())]
     return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in paths}
 
 

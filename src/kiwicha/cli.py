@@ -19,6 +19,7 @@ from kiwicha.commands import (
     compile,
     demo,
     doctor,
+    energy,
     evaluate,
     explore,
     gallery,
@@ -69,6 +70,7 @@ app.command()(pixels.pixels)
 app.command()(doctor.doctor)
 app.command()(area.area)
 app.command()(timing.timing)
+app.command()(energy.energy)
 app.command()(build.build)
 app.command()(load.load)
 app.command()(selftest.selftest)

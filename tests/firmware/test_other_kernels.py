@@ -11,6 +11,7 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.arg_max import ArgMax
 from kiwicha.kernels.elementwise import Elementwise
+from kiwicha.kernels.l2_normalization import L2Normalization
 from kiwicha.kernels.lookup import Lookup, Quantize
 from kiwicha.kernels.mean import Mean
 from kiwicha.kernels.pool import Pool
@@ -256,6 +257,25 @@ def test_arg_max(run_steps: Any, shape: tuple[int, int, int]) -> None:
     builder.step(Kernel.ARG_MAX, ArgMax(source, target, *shape, 0, 1))
     (actual,) = run_steps(builder)
     np.testing.assert_array_equal(actual.view(np.int32), values.argmax(axis=1).reshape(-1))
+
+
+@pytest.mark.parametrize("early_bits", [0, 7])
+def test_numbers_as_long_as_their_row(run_steps: Any, early_bits: int) -> None:
+    """The largest outputs are limited; none is too small."""
+    numbers = np.arange(-128, 128, dtype=np.int8)
+    rows = np.zeros((2 * numbers.size, 6), np.int8)
+    rows[:, 1] = np.tile(numbers, 2)
+    rows[numbers.size :, 3] = 1
+    builder = ProgramBuilder()
+    source, target = builder.input(rows), builder.output(rows.shape)
+    params = L2Normalization(source, target, *rows.shape, 0, early_bits)
+    builder.step(Kernel.L2_NORMALIZATION, params)
+    (actual,) = run_steps(builder)
+    lengths = np.sqrt((rows.astype(float) ** 2).sum(axis=1, keepdims=True))
+    expected = np.clip(np.round(128.0 * rows / np.maximum(lengths, 1)), -128, 127)
+    assert np.abs(actual - expected).max() <= 1
+    assert set(actual[rows[:, 1] > 60, 1].tolist()) == {127}
+    assert set(actual[rows[:, 1] < -60, 1].tolist()) == {-128}
 
 
 def softmax_output(values: NDArray[np.int8], table: NDArray[np.int64]) -> NDArray[np.int8]:

@@ -2,12 +2,15 @@
 
 import dataclasses
 import io
+import itertools
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 from rich.table import Table
 
+from kiwicha.compiler import compile_model
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.layout import Ref
@@ -16,6 +19,7 @@ from kiwicha.program.image import Program
 from kiwicha.program.parts import Layer, Step
 from kiwicha.report import run_report as report
 from kiwicha.report import tables as report_tables
+from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.programs.steps import whole_copy
 
 
@@ -154,3 +158,33 @@ def test_bench_table_has_one_row_per_run() -> None:
     assert text(report_tables.bench_table([(make(), 1.25e6)])) == [
         ["toy", "simd", "1,000", "600", "1.667", "41.7 %", "0.0 ms", "1,250 k/s", "yes"]
     ]
+
+
+def block() -> bytes:
+    """Give two convolutions, and the sum of their output and their input."""
+    builder, rng, shape = ModelBuilder(), np.random.default_rng(0), (1, 12, 12, 32)
+    scales = (0.0437, 0.0317, 0.0359, 0.0491)
+    images = [builder.tensor(shape, scale=scale, zero_point=3) for scale in scales]
+    for x, y in itertools.pairwise(images[:3]):
+        data = rng.integers(-127, 128, (32, 3, 3, 32), np.int8)
+        weights = builder.tensor(data.shape, scale=0.0006, data=data)
+        strides = {"strideH": 1, "strideW": 1}
+        builder.operator("CONV_2D", [x, weights, -1], [y], padding=0, **strides)
+    builder.operator("ADD", [images[2], images[0]], [images[3]])
+    return builder.build([images[0]], [images[3]])
+
+
+def test_a_sum_behind_a_convolution_names_it() -> None:
+    made = compile_model(block(), "64")
+    run = report.make_report(
+        made,
+        model="block",
+        config=made.config,
+        target="reference",
+        clock_hz=cfu.CLOCK_HZ,
+        step_cycles=(),
+        inference_cycles=(),
+        bit_exact=None,
+    )
+    assert [layer.behind for layer in run.layers] == [None, None, 1]
+    assert [layer.get("behind") for layer in run.to_json()["layers"]] == [None, None, 1]

@@ -62,3 +62,13 @@ def test_layers_beside_a_depthwise_unit_count_as_one() -> None:
     assert [item.off for item in comparisons([run | {"config": "64"}])] == [700, -690]
     (whole,) = comparisons([run | {"config": "64-depthwise"}])
     assert (whole.cycles, whole.predicted, whole.operator) == (1000, 1010, WHOLE)
+
+
+def test_sums_behind_a_convolution_count_as_a_part_of_it() -> None:
+    run = example_run(layers=2)
+    for layer, cycles, predicted in zip(run["layers"], (9000, 400), (9300, 100), strict=True):
+        layer |= {"where": "engine", "cycles": cycles, "predicted": predicted}
+    assert [item.off for item in comparisons([run])] == [300, -300]
+    run["layers"][1]["behind"] = 0
+    (convolution,) = comparisons([run])
+    assert (convolution.index, convolution.cycles, convolution.predicted) == (0, 9400, 9400)

@@ -92,9 +92,12 @@ def fingerprint(report: Mapping[str, Any]) -> dict[str, str]:
     return _fingerprint(_programs(report["slow"], report["urgent"], report["config"]))
 
 
-def _programs(slow: str, urgent: str, config: str) -> list[Program]:
-    paths = (models.resolve(name)[1] for name in (slow, urgent))
-    return [compile_stages(path.read_bytes(), config).program for path in paths]
+def _programs(slow: str, urgent: str, config: str) -> tuple[Program, Program]:
+    first, second = (
+        compile_stages(models.resolve(name)[1].read_bytes(), config).program
+        for name in (slow, urgent)
+    )
+    return first, second
 
 
 def _fingerprint(programs: Sequence[Program]) -> dict[str, str]:

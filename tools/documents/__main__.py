@@ -48,7 +48,6 @@ from tools.documents.result_tables import (
     results_page,
     shown_weights,
     unit_table,
-    vela_page,
 )
 from tools.documents.soak_section import soak_section
 from tools.documents.supported_page import supported_page
@@ -56,6 +55,7 @@ from tools.documents.sweep_section import sweep_section
 from tools.documents.times_section import times_section
 from tools.documents.timing_tables import timing_tables
 from tools.documents.transcript_section import transcript_section
+from tools.documents.vela_tables import vela_page
 from tools.documents.verification_page import verification_page
 from tools.results import present
 from tools.results.catalogue import catalogue

@@ -1,4 +1,4 @@
-"""Tables of the page on performance: engines, memories, moves, streams, kernels of the CPU."""
+"""Tables of the page on performance: engines, memories, moves, streams, kernels, aims."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,6 +7,7 @@ from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.contract.engine import outputs_of
 from kiwicha.contract.memories import MEMORIES
 from kiwicha.kernels.registry import KERNELS
+from tools.documents.bar_table import bar_table
 from tools.documents.markdown import table
 from tools.documents.move_tables import move_tables
 from tools.documents.resize_table import resize_table
@@ -18,7 +19,7 @@ _ENGINES = ("32", "64", "128", "256")
 
 
 def performance_tables(runs: Mapping[str, Any]) -> str:
-    """Return what engines, memories and moves do in a cycle, what other layers and streams take.
+    """Return what engines, memories and moves do in a cycle, what streams and models take.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def performance_tables(runs: Mapping[str, Any]) -> str:
     )
     kernels = table(("kernel", "a step:", "an output:", "a unit:", "extra:"), _kernels())
     parts = [*engines, "", *memories, "", move_tables(), "", resize_table(), ""]
-    return "\n".join([*parts, stream_tables(runs), "", *kernels])
+    return "\n".join([*parts, stream_tables(runs), "", *kernels, "", bar_table(runs)])
 
 
 def _engine(name: str) -> tuple[str, str, str]:

@@ -10,14 +10,24 @@ from typing import Any
 
 from kiwicha.boards.memories import board_with
 from kiwicha.contract.configs import ALL_CONFIGS
-from kiwicha.contract.program import Where
 from kiwicha.errors import UsageError
 from tools import predictions
 from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
 from tools.documents.result_files import results_of
+from tools.documents.run_files import BENCH, Run, Runs, cpu_share, runs_of
+from tools.documents.vela_tables import peer_table
 from tools.results.kinds import area_command, bench_command, compile_command
-from tools.results.planned import BLOCKS, BOARDS, DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC, ROOM
+from tools.results.planned import (
+    BLOCKS,
+    BOARDS,
+    DEPTHWISE,
+    GALLERY,
+    PREDICTIONS,
+    PUBLIC,
+    ROOM,
+    SOFTMAX,
+)
 
 __all__ = [
     "blocks_table",
@@ -25,14 +35,10 @@ __all__ = [
     "results_page",
     "shown_weights",
     "unit_table",
-    "vela_page",
 ]
 
-_Run = dict[str, Any]
-_Runs = list[tuple[str, list[_Run]]]
 _Areas = list[tuple[str, dict[str, Any]]]
 _CONFIGS = list(ALL_CONFIGS)
-_BENCH = "kiwicha bench"
 _UNITS = (DEPTHWISE, ROOM)
 
 
@@ -55,8 +61,8 @@ def overview(files: dict[str, Any], freshness: Freshness) -> str:
         If a file holds something else, or a run whose output was wrong.
     """
     parts = []
-    others = {BLOCKS, *_UNITS, GALLERY, PREDICTIONS, PUBLIC, *BOARDS.values()}
-    if runs := [item for item in _runs_of(files) if item[0] not in others]:
+    others = {BLOCKS, *_UNITS, GALLERY, SOFTMAX, PREDICTIONS, PUBLIC, *BOARDS.values()}
+    if runs := [item for item in runs_of(files) if item[0] not in others]:
         parts += [_cycles(runs), _commands(bench_command(*item) for item in runs)]
         parts.append(freshness(name for name, _ in runs))
     if units := unit_table(files, freshness):
@@ -77,7 +83,7 @@ def unit_table(files: dict[str, Any], freshness: Freshness) -> str:
     freshness : callable
         Says whether files are of the present hardware.
     """
-    runs = [item for item in _runs_of(files) if item[0] in _UNITS]
+    runs = [item for item in runs_of(files) if item[0] in _UNITS]
     if not runs:
         return ""
     commands = _commands(bench_command(*item) for item in runs)
@@ -95,7 +101,7 @@ def blocks_table(files: dict[str, Any], freshness: Freshness) -> str:
         Says whether files are of the present hardware.
     """
     parts = []
-    for name, runs in (item for item in _runs_of(files) if item[0] == BLOCKS):
+    for name, runs in (item for item in runs_of(files) if item[0] == BLOCKS):
         rows = [
             (run["model"], f"`{run['config']}`", *(f"{run[key]:,}" for key in _INFERENCES))
             for run in runs
@@ -139,57 +145,16 @@ def results_page(files: dict[str, Any], weights: dict[str, Any], freshness: Fres
         "are of the [gallery](guides/gallery.md): what follows it is the height and width of the",
         "input, smaller than usual so that simulating takes minutes.",
     ]
-    for name, runs in _runs_of(files):
+    for name, runs in runs_of(files):
         rows = [_row(run, name) for run in runs]
         if name == PUBLIC:
             parts += ["", "## Further public models, beside Vela's estimates", ""]
-            parts += table(_PEER_COLUMNS, _peer_rows(runs))
+            parts += peer_table(files)
         parts += ["", *table(_COLUMNS, rows), "", f"`{bench_command(name, runs)}`"]
         parts += ["", freshness([name])]
     parts += _predictions(files)
     if weights:
         parts += ["", *_weights(weights), "", freshness(sorted(weights))]
-    return "\n".join(parts) + "\n"
-
-
-def vela_page(files: dict[str, Any], freshness: Freshness) -> str:
-    """Return the page that sets our measurements beside Vela's estimates.
-
-    Parameters
-    ----------
-    files : dict
-        Contents of the JSON files by their path in the project.
-    freshness : callable
-        Says whether files are of the present hardware.
-    """
-    parts = [
-        "# Beside Arm's Ethos-U55",
-        "",
-        "Written by `python -m tools.documents` from the results below: cycles that we measured",
-        "on the simulated system, DRAM and CPU included, and what Arm's compiler Vela estimates",
-        "for the Ethos-U55 with as many multipliers and the same model file, all data in SRAM. The",
-        "ratio is Vela's estimate divided by our measurement. Neither number says anything about",
-        "clock frequencies: an Ethos-U55 is made in silicon, and this is for FPGAs.",
-    ]
-    columns = ("model", "config", "cycles:", "accelerator", "Vela's estimate:", "ratio:")
-    for name, all_runs in _runs_of(files):
-        runs = [run for run in all_runs if "vela" in run]
-        if not runs:
-            continue
-        rows = [
-            (
-                run["model"],
-                run["config"],
-                f"{run['cycles']:,}",
-                run["vela"]["accelerator"],
-                f"{run['vela']['cycles']:,}",
-                f"{run['vela']['cycles'] / run['cycles']:.2f}",
-            )
-            for run in runs
-        ]
-        versions = ", ".join(sorted({run["vela"]["version"] for run in runs}))
-        command = f"`{bench_command(name, all_runs)}`, Vela {versions}"
-        parts += ["", *table(columns, rows), "", command, "", freshness([name])]
     return "\n".join(parts) + "\n"
 
 
@@ -223,7 +188,7 @@ _WRONG = ("run", "layer:", "operator", "cycles:", "predicted:")
 
 def _predictions(files: dict[str, Any]) -> list[str]:
     """Return what the compiler's predictions are off, by kind of layer; nothing without any."""
-    found = [item for _, runs in _runs_of(files) for item in predictions.comparisons(runs)]
+    found = [item for _, runs in runs_of(files) for item in predictions.comparisons(runs)]
     if not found:
         return []
     wrong = [item for item in found if not item.is_right]
@@ -239,7 +204,8 @@ def _predictions(files: dict[str, Any]) -> list[str]:
         f"above. A layer may be off by {shares} on the CPU,",
         f"or by {slack} if that is more: a refresh of DRAM falls into a layer or not. Of",
         f"{len(found):,} layers {len(wrong):,} are off by more. Beside a depthwise unit two layers",
-        "are executed at a time: there all layers of an inference count as one.",
+        "are executed at a time: there all layers of an inference count as one. Sums that are made",
+        "behind a convolution count as a part of it.",
         *("", *table(predictions.COLUMNS, predictions.rows(found))),
         *("", "Those that are off by more:", "", *table(_WRONG, named)),
         *("", "`python -m tools.predictions`"),
@@ -288,8 +254,8 @@ _COLUMNS = (
 )
 
 
-def _row(run: _Run, name: str) -> tuple[str, ...]:
-    with results_of(_BENCH, name):
+def _row(run: Run, name: str) -> tuple[str, ...]:
+    with results_of(BENCH, name):
         predicted = run.get("predicted")
         return (
             _label(run),
@@ -299,7 +265,7 @@ def _row(run: _Run, name: str) -> tuple[str, ...]:
             f"{run['cycles_first']:,}",
             f"{run['period']:,}" if "period" in run else "",
             "" if predicted is None else f"{100 * (predicted / run['cycles'] - 1):+.1f} %",
-            _cpu_share(run),
+            cpu_share(run),
             f"{run['macs'] / run['cycles']:.3f}",
             f"{100 * run['utilization']:.1f} %",
             f"{1e3 * run['cycles'] / run['clock_hz']:,.2f}",
@@ -307,34 +273,7 @@ def _row(run: _Run, name: str) -> tuple[str, ...]:
         )
 
 
-_PEER_COLUMNS = ("model", "64:", "128:", "ethos-u55-64 by Vela:", "ratio:", "CPU:")
-
-
-def _peer_rows(runs: list[_Run]) -> list[tuple[str, ...]]:
-    """Return a row for each model: cycles of both engines, and the estimate for 64 multipliers.
-
-    Vela leaves some operators to a CPU, and does not count them; we count all.
-    """
-    rows = []
-    for model in dict.fromkeys(run["model"] for run in runs):
-        of = {run["config"]: run for run in runs if run["model"] == model}
-        measured = [f"{of[name]['cycles']:,}" if name in of else "" for name in ("64", "128")]
-        peer = of["64"]["vela"]["cycles"] if "64" in of else 0
-        shown = [f"{peer:,}", f"{peer / of['64']['cycles']:.2f}"] if peer else ["", ""]
-        rows.append((model, *measured, *shown, _cpu_share(of["64"]) if "64" in of else ""))
-    return rows
-
-
-def _cpu_share(run: _Run) -> str:
-    """Return which part of an engine's run is the CPU's."""
-    cycles = dict.fromkeys((where.text for where in Where), 0)
-    for layer in run["layers"]:
-        cycles[layer["where"]] += layer["cycles"]
-    rest = sum(cycles.values()) - cycles[Where.ENGINE.text]
-    return f"{100 * rest / run['cycles']:.1f} %" if cycles[Where.ENGINE.text] else ""
-
-
-def _label(run: _Run) -> str:
+def _label(run: Run) -> str:
     """Name a run's model, and with what options it was compiled."""
     board = board_with(run["memory"]) if "memory" in run else None
     options = ["" if run.get("eliminate", True) else "--no-eliminate"]
@@ -342,7 +281,7 @@ def _label(run: _Run) -> str:
     return ", ".join([run["model"], *(f"`{option}`" for option in options if option)])
 
 
-def _cycles(found: _Runs) -> str:
+def _cycles(found: Runs) -> str:
     """Return a row for each model, with a column for each configuration and each estimate."""
     cells: dict[str, dict[str, str]] = {}
     configs, accelerators = set(), set()
@@ -381,19 +320,6 @@ def _resources(found: _Areas) -> str:
         ]
         tables.append("\n".join(table([f"CFU on {family}", *(f"{k}:" for k in kinds)], rows)))
     return "\n\n".join(tables)
-
-
-def _runs_of(files: dict[str, Any]) -> _Runs:
-    """Return what `kiwicha bench` wrote; every run must have been bit-exact."""
-    found = [(name, value) for name, value in sorted(files.items()) if isinstance(value, list)]
-    for name, runs in found:
-        for run in runs:
-            with results_of(_BENCH, name):
-                is_exact, model = run["bit_exact"], run["model"]
-                _ = run["macs"], run["cycles"], run["config"]
-            if is_exact is not True:
-                raise UsageError(f"results must be bit-exact, not those of {model} ({name})")
-    return found
 
 
 def _areas_of(files: dict[str, Any]) -> _Areas:

@@ -31,7 +31,7 @@ def times_section(files: Mapping[str, Any], freshness: Freshness) -> str:
             (
                 what,
                 f"`{one['command']}`",
-                f"{one['seconds']:.1f}",
+                f"{one['seconds']:.1f}" if one["seconds"] >= 1 else f"{one['seconds']:.2g}",
                 f"{one['processor_seconds']:.1f}" if "processor_seconds" in one else "",
                 f"{one['bar']:g}",
                 f"{one['bytes'] / 1e6:.1f} MB" if "bytes" in one else "",
@@ -43,10 +43,11 @@ def times_section(files: Mapping[str, Any], freshness: Freshness) -> str:
     lines = [
         "## Times",
         "",
-        "Seconds that a user waits: for the demo when everything is built, for the first waveforms",
-        "of a configuration that is built without them, and in a browser from a click on the page",
-        f"to the answer, on {cores} cores. What else the machine does counts, too: the load is",
-        "that of the minute before, 0 on a machine that is quiet.",
+        "Seconds that a user waits: for the demo when everything is built and when nothing is, for",
+        "the first waveforms of a configuration that is built without them, in a browser from a",
+        "click on the page to the answer, and for an image in the Python interpreter (one core),",
+        f"on {cores} cores. What else the machine does counts, too: the load is that of the minute",
+        "before, 0 on a machine that is quiet.",
         "",
         *table(
             ("what", "command", "seconds:", "of the processor:", "bar:", "size:", "load:"), rows

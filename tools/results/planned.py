@@ -14,7 +14,7 @@ from tools.results.kinds import BENCH, KINDS
 from tools.results.result import FOLDER, Kind, Result
 
 __all__ = ["BLOCKS", "BOARDS", "DEPTHWISE", "FRONTEND", "GALLERY", "LARGE", "PREDICTIONS"]
-__all__ += ["PUBLIC", "ROOM", "STREAMING", "planned"]
+__all__ += ["PUBLIC", "ROOM", "SOFTMAX", "STREAMING", "UINT8", "planned"]
 
 GALLERY = "docs/results/bench/gallery.json"
 """Runs of the gallery, which only the page of results shows one by one."""
@@ -33,9 +33,19 @@ _PUBLIC_MODELS = (
     *("resnet_large", "str_ww"),
 )
 _ENGINES = ("64", "128")
+SOFTMAX = "docs/results/bench/softmax.json"
+"""Runs of those models whose SOFTMAX takes over 4 % of ``64`` on the CPU, with jobs for it."""
+_SOFTMAX_MODELS = (
+    *("yolov8n@128", "keyword_transformer@98"),
+    *("magic_wand", "micro_speech", "mobilenet_v1"),
+)
+_SOFTMAX_CONFIGS = ("64-softmax",)
 STREAMING = "docs/results/bench/streaming.json"
 """Runs of public models that keep states, or have recurrent layers."""
 _STREAMING_MODELS = ("okay_nabu", "keyword_scrambled", "mnist_lstm")
+UINT8 = "docs/results/bench/uint8.json"
+"""Runs of public models of uint8."""
+_UINT8_MODELS = ("mobilenet_v1", "mobilenet_v2", "ssd_mobilenet_v1")
 FRONTEND = "docs/results/bench/frontend.json"
 """Runs of the public frontend, all of which is on the CPU."""
 _FRONTENDS = ("audio_preprocessor",)
@@ -97,8 +107,10 @@ def planned(project: Path) -> list[Result]:
     """
     wanted = {GALLERY: [catalogue.find(name).name for name in _GALLERY_MODELS]}
     wanted[PUBLIC] = [zoo.find(name).name for name in _PUBLIC_MODELS]
-    runs = {path: _runs(names) for path, names in wanted.items()}
-    runs[STREAMING] = _each(_STREAMING_MODELS, _ENGINES)
+    runs = {path: _runs(names, _ENGINES) for path, names in wanted.items()}
+    runs[SOFTMAX] = _runs(_SOFTMAX_MODELS, _SOFTMAX_CONFIGS)
+    runs[STREAMING] = _runs(_STREAMING_MODELS, _ENGINES)
+    runs[UINT8] = _runs(_UINT8_MODELS, (_USUAL,))
     runs[FRONTEND] = _each(_FRONTENDS, (_WITHOUT_ENGINE,))
     runs[PREDICTIONS] = [{"model": name, "config": _USUAL} for name in _SMALL_MODELS]
     runs[DEPTHWISE] = _each(_DEPTHWISE_MODELS, _UNITS)
@@ -136,12 +148,8 @@ def _syntheses() -> list[Result]:
     ]
 
 
-def _runs(names: Sequence[str]) -> list[dict[str, Any]]:
-    return [
-        {"model": name, "config": config, "vela": {"version": ""}}
-        for name in names
-        for config in _ENGINES
-    ]
+def _runs(models: Sequence[str], configs: Sequence[str]) -> list[dict[str, Any]]:
+    return [{**run, "vela": {"version": ""}} for run in _each(models, configs)]
 
 
 def _runs_with(board: str) -> list[dict[str, Any]]:

@@ -89,7 +89,7 @@ def _navigation(*, is_tried: bool) -> list[Mapping[str, Any]]:
     guides = ("bring-your-own-model", "keras", "pytorch", "sound", "gallery", "read-a-report")
     applications = ("tflm", "beside-the-engine", "camera", "first-power-up")
     notebooks = ("own-model", "where-the-cycles-go")
-    hardware = ("architecture", "engine", "depthwise", "timing", "bring-up")
+    hardware = ("architecture", "engine", "depthwise", "timing", "energy", "bring-up")
     inside = (*hardware, "performance", "verification")
     return [
         {"Kiwicha": "README.md"},

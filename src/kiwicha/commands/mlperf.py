@@ -45,10 +45,17 @@ def run_benchmarks(
             "as kiwicha evaluate takes it, adds the accuracy; one of ad the area under the curve.",
         ),
     ] = None,
+    with_energy: Annotated[
+        bool,
+        typer.Option(
+            "--energy",
+            help="Counts toggles, too, and estimates the CFU's dynamic energy, as kiwicha energy.",
+        ),
+    ] = False,
     json: Annotated[str | None, typer.Option(help="Receives the results; - is stdout.")] = None,
 ) -> None:
     """Simulate the benchmarks and show their latency beside what others published."""
-    from kiwicha.commands import console, execution
+    from kiwicha.commands import console, energy, execution
     from kiwicha.commands.made import made
     from kiwicha.mlperf.benchmarks import BENCHMARKS, find_benchmark
     from kiwicha.mlperf.published import published
@@ -64,6 +71,9 @@ def run_benchmarks(
         for benchmark in chosen
         for name in configs
     ]
+    counted = workloads if with_energy else []
+    for _, workload in counted:
+        energy.require_cfu(workload)
     found: dict[tuple[str, str], Outcome] = {}
     inputs: dict[tuple[str, str], Mapping[str, str]] = {}
     began = time.monotonic()
@@ -81,6 +91,10 @@ def run_benchmarks(
             show.line(
                 f"{benchmark.name}: {_milliseconds(outcome):,.3f} ms on {workload.config.name}"
             )
+        energies = {
+            (benchmark.name, workload.config.name): energy.estimate(workload, show)
+            for benchmark, workload in counted
+        }
     others = published()
     results = [
         {
@@ -92,6 +106,7 @@ def run_benchmarks(
             "milliseconds": _milliseconds(outcome),
             "bit_exact": outcome.report.bit_exact,
             "inputs": inputs[benchmark.name, workload.config.name],
+            **energies.get((benchmark.name, workload.config.name), {}),
             **{one.measure: one.value for name, one in scores.items() if name == benchmark.name},
         }
         for benchmark, workload in workloads
@@ -114,6 +129,9 @@ def run_benchmarks(
             out.print(f"{one.name}: {one.division} division ({one.source})")
         for score in scores.values():
             out.print(score.text)
+        for (name, on), estimate in energies.items():
+            microjoules = estimate["energy"]["estimated_dynamic_microjoules"]
+            out.print(f"{name} on {on}: about {microjoules:,.1f} uJ, {energy.note()}")
     if not all(outcome.report.bit_exact for outcome in found.values()):
         raise typer.Exit(1)
 

@@ -28,6 +28,7 @@ from kiwicha.compiler.engine.select.moves.gaps import close_gaps
 from kiwicha.compiler.engine.select.moves.shapes import shape_moves
 from kiwicha.compiler.engine.select.partition import padding_troubles, partition
 from kiwicha.compiler.engine.select.products.composition import compose_moves
+from kiwicha.compiler.engine.select.resize.column_blocks import resize_in_blocks
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.engine.select.shorts.whole_planes import with_whole_planes
 from kiwicha.compiler.engine.select.small_lists import small_list_troubles
@@ -39,6 +40,7 @@ from kiwicha.compiler.optimize.byte_functions import merge_byte_functions
 from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
 from kiwicha.compiler.optimize.packed_order import order_for_packing
 from kiwicha.compiler.optimize.pair_functions import merge_pair_functions
+from kiwicha.compiler.optimize.position_parts import find_positions_in_parts
 from kiwicha.compiler.optimize.transpositions import cancel_transpositions
 from kiwicha.compiler.optimize.two_passes import transpose_in_two_passes
 from kiwicha.compiler.steps.allocate import allocate
@@ -246,14 +248,17 @@ def compile_stages(
 def _lowered(graph: Graph, target: Config) -> list[Network]:
     """Return the forms of a network: for an engine one without short tensors in others, too.
 
-    Where one tensor becomes part of another, a list ends; but copies take time as well.
+    Where one tensor becomes part of another, a list ends; but copies take time as well. So do two
+    layers more, where positions are found part by part.
     """
     if not target.engine_macs:
         return [lower(graph)]
     least = COPIED_BYTES
     shared = lower(graph, least_ring_bytes=least)
     copied = lower(graph, least_ring_bytes=least, least_part_bytes=least)
-    return [shared] if copied.parts == shared.parts else [shared, copied]
+    forms = [shared] if copied.parts == shared.parts else [shared, copied]
+    divided = [(form, find_positions_in_parts(form)) for form in forms]
+    return [*forms, *(found for form, found in divided if found is not form)]
 
 
 def _predicted_cycles(compilation: Compilation) -> int:
@@ -281,6 +286,7 @@ def _compilation(
         network = order_for_packing(network)
     if target.engine_macs:
         network = transpose_in_two_passes(network, target.scratchpad_bytes)
+        network = resize_in_blocks(network, target.scratchpad_bytes)
     # The engine's part.
     engine = plan_engine(network, target, has_tables=has_tables)
     shared = [share_parameters(item, target.engine_macs) for item in engine.lists]

@@ -231,6 +231,7 @@ class Kernel(enum.IntEnum):
     COMPUTED_LIST = 99
     SHORT_QUANTIZE = 100
     SHORT_DEQUANTIZE = 101
+    ARG_MAX_OF_PARTS = 102
 
     @property
     def where(self) -> Where:

@@ -26,7 +26,7 @@ class ShortFunction(Struct):
 
     input: Ref = ref("int16 [count]")
     output: Ref = ref("int16 [count], in 1/32,768")
-    points: Ref = ref("uint16 [257], constant: numerics.short_activations.points")
+    points: Ref = ref("int16 [257], constant: numerics.short_activations.points")
     count: int = u32("elements")
     multiplier: int = u32("0 to 32767")
     shift: int = u32("to the right, 0 to 31")

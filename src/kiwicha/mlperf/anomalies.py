@@ -94,7 +94,8 @@ def distance(output: NDArray[Any], tensor: IoTensor, values: Reals) -> NDArray[n
         The inputs as real numbers.
     """
     reals = (output.astype(np.float64) - tensor.zero_point) * tensor.scale
-    return np.mean((reals - values) ** 2, axis=-1)
+    errors: NDArray[np.float64] = np.mean((reals - values) ** 2, axis=-1)
+    return errors
 
 
 def distances(

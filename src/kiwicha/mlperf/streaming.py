@@ -75,7 +75,8 @@ def counted(times: Sequence[float], windows: Windows) -> Detections:
         Where words begin and end.
     """
     rest = np.asarray(times, np.float64)
-    found, missed = [], []
+    found: list[float] = []
+    missed: list[float] = []
     for start, end in windows:
         is_of_word = (rest >= start) & (rest <= end + _LATE_SECONDS)
         (found if is_of_word.any() else missed).append(start)

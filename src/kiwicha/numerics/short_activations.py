@@ -129,6 +129,9 @@ def short_tanh(scaled: ArrayLike) -> Int64s:
     return result
 
 
-def points() -> NDArray[np.uint16]:
-    """Return the table of both functions, uint16 [`POINTS`]; the last two are equal."""
-    return np.append(_TABLE, _ONE - 1).astype(np.uint16)
+def points() -> NDArray[np.int16]:
+    """Return the table of both functions, int16 [`POINTS`]; the last two are equal.
+
+    It has tanh in Q0.15, and the logistic function in Q0.16, less a half.
+    """
+    return (np.append(_TABLE, _ONE - 1) - _ONE // 2).astype(np.int16)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import EngineCall
+from kiwicha.contract.engine import EngineCall, JobFlag, JobKind
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from kiwicha.program.parts import Step
@@ -33,6 +34,8 @@ class LayerReport:
         Cycles in the last inference; None if nothing counted them.
     predicted : int or None
         By the compiler's model; None without an engine.
+    behind : int or None
+        Operator index of the convolution behind which its sums are made; None for others.
     """
 
     index: int
@@ -42,6 +45,7 @@ class LayerReport:
     macs: int
     cycles: int | None
     predicted: int | None = None
+    behind: int | None = None
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ class Report:
                     "cycles": layer.cycles,
                     "macs": layer.macs,
                     **({"predicted": layer.predicted} if layer.predicted is not None else {}),
+                    **({"behind": layer.behind} if layer.behind is not None else {}),
                 }
                 for layer in self.layers
             ],
@@ -243,6 +248,7 @@ def _layer_reports(
     program: Program, cycles: Sequence[int | None], predicted: Sequence[int] | None
 ) -> tuple[LayerReport, ...]:
     by_model: Sequence[int | None] = predicted or [None] * len(program.layers)
+    convolutions = _convolutions_with_sums(program)
     return tuple(
         LayerReport(
             index=layer.index,
@@ -252,9 +258,27 @@ def _layer_reports(
             macs=layer.macs,
             cycles=spent,
             predicted=expected,
+            behind=convolutions.get(position),
         )
-        for layer, spent, expected in zip(program.layers, cycles, by_model, strict=True)
+        for position, (layer, spent, expected) in enumerate(
+            zip(program.layers, cycles, by_model, strict=True)
+        )
     )
+
+
+def _convolutions_with_sums(program: Program) -> dict[int, int]:
+    """Return for each layer whose sums are made behind a convolution the index of that operator."""
+    found = {}
+    for step in program.steps:
+        if not isinstance(step.params, EngineCall):
+            continue
+        image = program.constants[step.params.image.offset :][: step.params.image.bytes]
+        # The job that brings the tables comes right before the convolution.
+        for job, following in pairwise(read_list(step.params, image).jobs):
+            if job.kind == JobKind.ADD and job.flags & JobFlag.FUSED:
+                convolution = program.layers[step.layer + following.layer]
+                found[step.layer + job.layer] = convolution.index
+    return found
 
 
 def hidden_cycles(call: EngineCall, spent: int, job_ends: Sequence[int]) -> int:

@@ -69,7 +69,8 @@ class Spectrum:
             Of the model's input.
         """
         steps = np.trunc(self.make(samples).astype(np.float32) / np.float32(scale) + zero_point)
-        return steps.clip(-128, 127).astype(np.int8)
+        values: NDArray[np.int8] = steps.clip(-128, 127).astype(np.int8)
+        return values
 
 
 def mel_weights(bands: int, bins: int, lowest_hz: float, highest_hz: float) -> Reals:
@@ -80,10 +81,12 @@ def mel_weights(bands: int, bins: int, lowest_hz: float, highest_hz: float) -> R
     """
 
     def mel(hertz: Reals) -> Reals:
-        return 1127.0 * np.log1p(hertz / 700.0)
+        mels: Reals = 1127.0 * np.log1p(hertz / 700.0)
+        return mels
 
     places = mel(np.linspace(0.0, RATE_HZ / 2, bins)[1:])[:, None]
-    edges = np.linspace(*mel(np.array([lowest_hz, highest_hz])), bands + 2)
+    first, last = mel(np.array([lowest_hz, highest_hz]))
+    edges = np.linspace(first, last, bands + 2)
     left, middle, right = edges[:-2], edges[1:-1], edges[2:]
     rising, falling = (places - left) / (middle - left), (right - places) / (right - middle)
     return np.vstack([np.zeros(bands), np.maximum(0.0, np.minimum(rising, falling))])
@@ -93,7 +96,8 @@ def cosines(values: Reals) -> Reals:
     """Return the cosine transform (DCT-II) of the last dimension, by ``sqrt(2 / size)``."""
     size = values.shape[-1]
     angles = math.pi / size * np.outer(np.arange(size) + 0.5, np.arange(size))
-    return math.sqrt(2 / size) * values @ np.cos(angles)
+    transformed: Reals = math.sqrt(2 / size) * values @ np.cos(angles)
+    return transformed
 
 
 def _spectra(samples: Reals, window: Reals, step: int) -> Reals:

@@ -16,6 +16,7 @@ from pathlib import Path
 from kiwicha import cache, tools
 from kiwicha.contract.cfu import DRAM_BASE
 from kiwicha.contract.engine import EngineOp
+from kiwicha.contract.latencies import PORT_QUIET_CYCLES
 from kiwicha.errors import SimulationError
 from kiwicha.gateware.engine.engine import Engine
 from kiwicha.sim.verilator.power_up import without_zeros
@@ -41,6 +42,7 @@ _COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O0", "OPT_SLOW=-O0", "OPT_
 _CFLAGS = "-std=c++17"
 _FIRST_BYTE = 4096
 _ANSWER_CYCLES = 10_000_000
+_REST_CYCLES = PORT_QUIET_CYCLES + 1
 _TAKES_ANSWER = 1 << 31
 """Of an op, for the harness: the answer before is inputs_0."""
 
@@ -182,7 +184,7 @@ def run_rounds(
     SimulationError
         If the engine breaks a rule of its ports, touches what lies outside the ranges, or hangs.
     """
-    values = [seed, *dataclasses.astuple(timing), host_stall, _ANSWER_CYCLES]
+    values = [seed, *dataclasses.astuple(timing), host_stall, _ANSWER_CYCLES, _REST_CYCLES]
     asked = [_instructions(entry) for entry in rounds]
     packed = b"".join(
         struct.pack("<4I", _FIRST_BYTE, len(entry.image), len(entry.arena), len(instructions))

@@ -74,7 +74,8 @@ class Layer:
     def products_of_zero(self) -> Ints:
         """What an input of nothing but the zero point adds to the sums of packed products."""
         weights = self.weights - self.weight_zero_point
-        return self.input_zero_point * weights.sum(axis=(1, 2, 3))
+        products: Ints = self.input_zero_point * weights.sum(axis=(1, 2, 3))
+        return products
 
     @property
     def outputs(self) -> int:

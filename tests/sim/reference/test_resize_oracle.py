@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kiwicha.compiler import compile_model
+from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
@@ -109,3 +109,20 @@ PASSES = [
 @pytest.mark.parametrize(("item", "dtype", "config"), PASSES, ids=str)
 def test_two_passes(item: Resized, dtype: Any, config: str) -> None:
     check(item, dtype, config)
+
+
+WIDE = [
+    (Resized(3, 5, 24, 2, Fraction(37, 5), "centers"), np.int8),
+    (Resized(4, 6, 21, Fraction(5, 4), Fraction(71, 6), "centers", images=2), np.int8),
+    at_night((Resized(9, 5, 16, Fraction(1, 2), Fraction(83, 5), "plain"), np.int8)),
+    at_night((Resized(5, 7, 40, 3, 5, "centers"), np.uint8)),
+]
+"""Whose rows take blocks of columns, the last of which overlaps the one before."""
+
+
+@pytest.mark.parametrize(("item", "dtype"), WIDE, ids=str)
+def test_blocks_of_columns(item: Resized, dtype: Any) -> None:
+    stages = compile_stages(item.case(dtype).model, "64-8k")
+    kernels = [layer.kernel for layer in stages.network.layers]
+    assert kernels.count(Kernel.RESIZE_BILINEAR) > 1
+    check(item, dtype, "64-8k")

@@ -1,5 +1,6 @@
 """LiteX's own terminal at a pseudo-terminal, which loads an application into a board."""
 
+import io
 import os
 import pty
 import shutil
@@ -100,7 +101,7 @@ def said_by_terminal(
         stop = threading.Timer(_MOST_SECONDS, terminal.kill)
         stop.start()
         said = b""
-        assert terminal.stdout is not None
+        assert isinstance(terminal.stdout, io.BufferedReader)
         while not (last in said or b"failed due" in said):
             piece = terminal.stdout.read1()
             if not piece:

@@ -127,13 +127,15 @@ class Sink:
             self.taken_cycles.append(cycle)
 
 
-async def reset(clock: Any, signal: Any) -> None:
-    """Start the clock and hold the synchronous reset for two cycles."""
+async def reset(clock: Any, signal: Any, rest_cycles: int = 0) -> None:
+    """Start the clock, hold the synchronous reset for two cycles, and wait for some more."""
     Clock(clock, CLOCK_NS, unit="ns").start()
     signal.value = 1
     for _ in range(2):
         await FallingEdge(clock)
     signal.value = 0
+    for _ in range(rest_cycles):
+        await FallingEdge(clock)
 
 
 async def run_until(

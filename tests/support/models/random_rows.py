@@ -1,4 +1,4 @@
-"""Random layers that are large beside a scratchpad of 64 KiB: odd rows, long ones, wide windows."""
+"""Random layers that are large beside a scratchpad, or a job: odd rows, long ones, wide windows."""
 
 import math
 import random
@@ -7,6 +7,7 @@ from functools import partial
 
 from tests.support.models.dense_layers import dense
 from tests.support.models.odd_rows import ELEMENTWISE, conversions, elementwise
+from tests.support.models.random_layers import RandomModel
 from tests.support.models.random_tensors import Shape
 from tests.support.models.wide_rows import wide_rows
 from tests.support.oracle.oracle import Case
@@ -77,6 +78,15 @@ def _dense(rng: random.Random) -> Case:
     return dense(rng.randint(1, 2), rng.randint(66000, 90000), rng.randint(1, 24))
 
 
+def _many_positions(rng: random.Random) -> Case:
+    """Give an ARG_MAX or ARG_MIN of more positions than a job tells apart."""
+    positions = rng.randint(20, 256) * rng.randint(2, 30)
+    others = rng.randint(1, max(BYTES[1] // positions, 1))
+    shape = rng.choice([(1, positions), (others, positions), (1, positions, others)])
+    model = RandomModel(rng)
+    return model.case([model.position(rng.choice(["ARG_MAX", "ARG_MIN"]), model.input(shape), 1)])
+
+
 OPERATORS: dict[str, Callable[[random.Random], Case]] = {
     **{kind: partial(_elementwise, kind) for kind in ELEMENTWISE},
     "conversions": _conversions,
@@ -84,6 +94,7 @@ OPERATORS: dict[str, Callable[[random.Random], Case]] = {
     "phases": _phases,
     "long rows": _long_rows,
     "dense": _dense,
+    "many positions": _many_positions,
 }
 """What is drawn."""
 

@@ -8,7 +8,9 @@ from kiwicha.kernels.resize_bilinear import Blend
 from tests.support.programs import connected, short_convolutions
 from tests.support.programs.cases import (
     arg_max,
+    l2_normalization,
     log_softmax,
+    part_positions,
     resize_bilinear,
     softmax,
     softmax_of_shorts,
@@ -26,6 +28,10 @@ _POSITIONS = (
     *((50, 12, 1), (100, 21, 1), (30, 40, 1), (8, 150, 1), (4, 700, 1)),
     *((1, 16, 16), (1, 60, 20), (1, 200, 40), (1, 140, 64), (2, 30, 32), (10, 5, 8), (20, 4, 4)),
     *((1, 16, 15), (1, 200, 21), (2, 33, 50), (10, 5, 7), (30, 3, 2)),
+)
+_PARTS = (
+    *((1, 2, 1), (1, 7, 1), (4, 4, 1), (64, 2, 1), (1, 24, 1), (200, 3, 1), (1, 257, 1)),
+    *((1, 12, 17), (1, 4, 8), (2, 2, 64), (3, 20, 20), (1, 8, 300)),
 )
 _FIXED, _FLOAT, _PACKED = Blend.FIXED, Blend.FLOAT, Blend.PACKED
 _IMAGES = (
@@ -71,6 +77,8 @@ SPREAD = {
     Kernel.SOFTMAX: (softmax.add_shape, (*_ROWS, (1, 2), (100, 2), (700, 2))),
     Kernel.LOG_SOFTMAX: (log_softmax.add_shape, (*_ROWS, (1, 2), (50, 2))),
     Kernel.ARG_MAX: (arg_max.add_shape, _POSITIONS),
+    Kernel.ARG_MAX_OF_PARTS: (part_positions.add_shape, _PARTS),
+    Kernel.L2_NORMALIZATION: (l2_normalization.add_shape, _ROWS),
     Kernel.RESIZE_BILINEAR: (
         resize_bilinear.add_shape,
         tuple((*image, offset) for image in _IMAGES for offset in (0, 128)),

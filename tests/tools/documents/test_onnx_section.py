@@ -42,6 +42,8 @@ def test_it_counts_what_is_equal_with_and_without_halves() -> None:
     assert "| Pool | 1 | 1,000 | 97.900 % | 40 | 50 % | 75 % | 99.896 % |" in lines
     assert "| 2 others | 4 | 2,000 | 100.000 % |  |  |  | 100.000 % |" in lines
     assert "| all | 5 | 3,000 | 99.300 % | 40 | 50 % | 75 % | 99.966 % |" in lines
+    # 10 of 3,000 more than are equal.
+    assert any("make 99.63 % of all elements equal" in line for line in lines)
     assert lines[-4:] == [
         "python -m tools.onnx_draws --json o/o.json",
         "```",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kiwicha.errors import UsageError
-from tools.documents import result_tables
+from tools.documents import result_tables, vela_tables
 from tools.results.planned import BLOCKS, DEPTHWISE, PUBLIC
 
 AREA = {"config": "simd", "family": "xc7", "resources": {"LUT": 1234, "BRAM36": 0.5}}
@@ -156,7 +156,7 @@ def test_decoders_of_blocks_have_a_table_of_their_own() -> None:
 def test_runs_beside_vela_have_a_page() -> None:
     vela = {"accelerator": "ethos-u55-64", "cycles": 6000, "version": "5"}
     runs = [run(config="64", vela=vela), run()]
-    page = result_tables.vela_page({"docs/results/kws.json": runs}, fresh)
+    page = vela_tables.vela_page({"docs/results/kws.json": runs}, fresh)
     assert page.splitlines()[-7:] == [
         "| model | config | cycles | accelerator | Vela's estimate | ratio |",
         "|---|---|---:|---|---:|---:|",

@@ -23,6 +23,7 @@ OUTCOME = {
             "bar": 5,
             "load": 3,
         },
+        "image": {"command": "invoke()", "seconds": 0.0051, "bar": 0.012, "load": 0},
     },
     "cores": 2,
 }
@@ -36,7 +37,8 @@ def test_it_shows_times_beside_their_bars() -> None:
     text = times_section({"t/t.json": OUTCOME}, fresh)
     assert "| demo | `kiwicha demo` | 7.0 | 6.5 | 8 |  | 0.1 |" in text
     assert "| page | `kiwicha web demo` | 2.5 |  | 5 | 5.2 MB | 3 |" in text
-    assert "to the answer, on 2 cores." in text
+    assert "| image | `invoke()` | 0.0051 |  | 0.012 |  | 0 |" in text
+    assert "on 2 cores." in text
     assert "python -m tools.times --json t/t.json" in text
 
 

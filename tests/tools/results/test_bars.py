@@ -11,7 +11,7 @@ from tests.support.requirements import REPOSITORY
 from tools.results.bars import missed
 from tools.results.catalogue import catalogue
 from tools.results.kinds import BENCH
-from tools.results.planned import GALLERY
+from tools.results.planned import GALLERY, SOFTMAX
 from tools.results.result import Result
 
 EXTRA = {"LUT": 10_000, "DSP48E1": 0, "BRAM36": 0}
@@ -54,14 +54,16 @@ def test_a_missed_bar_is_named(name: str, path: list[Any], value: Any, words: li
     assert all(word in problems[0] for word in words)
 
 
-def gallery(cycles: int, cpu_cycles: int, macs: int = 0) -> Result:
+def gallery(
+    cycles: int, cpu_cycles: int, macs: int = 0, path: str = GALLERY, config: str = "64"
+) -> Result:
     """Return results of one run of the gallery, which Vela estimates at 1000 cycles."""
     layers = [
         {"where": "engine", "cycles": cycles - cpu_cycles},
         {"where": "CPU", "cycles": cpu_cycles},
     ]
-    run = {"model": "x@32", "config": "64", "cycles": cycles, "layers": layers, "macs": macs}
-    return Result(BENCH, GALLERY, [{**run, "vela": {"cycles": 1000}}])
+    run = {"model": "x@32", "config": config, "cycles": cycles, "layers": layers, "macs": macs}
+    return Result(BENCH, path, [{**run, "vela": {"cycles": 1000}}])
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,14 @@ def test_bars_of_the_gallery(cycles: int, cpu_cycles: int, macs: int, words: lis
     assert [
         text for text in missed([*others, gallery(cycles, cpu_cycles, macs)]) if text not in before
     ] == words
+
+
+@pytest.mark.parametrize(("cpu_cycles", "excused"), [(28, True), (35, False)])
+def test_the_share_of_the_cpu_is_that_with_softmax_jobs(cpu_cycles: int, excused: bool) -> None:
+    others = [result for result in catalogue(REPOSITORY) if result.path not in {GALLERY, SOFTMAX}]
+    runs = gallery(740, 350), gallery(700, cpu_cycles, path=SOFTMAX, config="64-softmax")
+    named = [text for text in missed([*others, *runs]) if text.startswith("x@32")]
+    assert (named == []) is excused
 
 
 def test_a_promised_result_that_is_not_there_is_named() -> None:

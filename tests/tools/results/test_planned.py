@@ -18,6 +18,7 @@ from tools.results.planned import (
     PREDICTIONS,
     PUBLIC,
     ROOM,
+    SOFTMAX,
     STREAMING,
     planned,
 )
@@ -52,8 +53,8 @@ def test_models_are_measured_with_the_memory_of_each_board(tmp_path: Path) -> No
 
 
 def test_units_are_measured_beside_each_array_that_can_have_one(tmp_path: Path) -> None:
-    result = planned(tmp_path)[5]
-    assert (result.name, result.path) == ("bench/depthwise", DEPTHWISE)
+    (result,) = (one for one in planned(tmp_path) if one.path == DEPTHWISE)
+    assert result.name == "bench/depthwise"
     models = " ".join(dict.fromkeys(run["model"] for run in result.contents))
     assert {"person_detect", "mnv2"} <= set(models.split())
     configs = ",".join(f"{macs}-depthwise" for macs in UNIT_MACS)
@@ -92,11 +93,14 @@ def test_configurations_with_more_are_synthesised_for_a_larger_part(tmp_path: Pa
 def test_models_with_memory_are_measured_on_both_engines_and_the_frontend_without(
     tmp_path: Path,
 ) -> None:
-    streaming, frontend = planned(tmp_path)[2:4]
-    assert streaming.command == (
-        f"kiwicha bench okay_nabu keyword_scrambled mnist_lstm --config 64,128 --json {STREAMING}"
+    commands = {one.path: one.command for one in planned(tmp_path)}
+    assert commands[STREAMING] == (
+        "kiwicha bench okay_nabu keyword_scrambled mnist_lstm --config 64,128 --compare vela "
+        f"--json {STREAMING}"
     )
-    assert frontend.command == (f"kiwicha bench audio_preprocessor --config simd --json {FRONTEND}")
+    assert commands[FRONTEND] == (
+        f"kiwicha bench audio_preprocessor --config simd --json {FRONTEND}"
+    )
 
 
 _SYNTHESES = [
@@ -105,7 +109,7 @@ _SYNTHESES = [
 ]
 
 
-_RUNS = [GALLERY, PUBLIC, STREAMING, FRONTEND, PREDICTIONS, DEPTHWISE, LARGE, ROOM, BLOCKS]
+_RUNS = [GALLERY, PUBLIC, SOFTMAX, STREAMING, FRONTEND, PREDICTIONS, DEPTHWISE, LARGE, ROOM, BLOCKS]
 
 
 @pytest.mark.parametrize("there", [*_RUNS, *BOARDS.values(), *_SYNTHESES])

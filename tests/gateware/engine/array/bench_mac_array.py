@@ -228,7 +228,9 @@ def _first_weights(rng: np.random.Generator, shape: tuple[int, int, int]) -> Int
     words, lanes, outputs = shape
     cuts = np.sort(rng.integers(0, PACKED_WEIGHTS_LIMIT + 1, (words, lanes, outputs)), axis=1)
     sizes = np.diff(cuts, axis=1, prepend=0).clip(max=255)
-    return sizes * (rng.choice((-1, 1), shape) if rng.integers(2) else rng.choice((-1, 1)))
+    signs = rng.choice((-1, 1), shape) if rng.integers(2) else rng.choice((-1, 1))
+    weights: Ints = sizes * signs
+    return weights
 
 
 @cocotb.test()

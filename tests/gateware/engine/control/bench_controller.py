@@ -9,6 +9,7 @@ from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.cfu import DRAM_BASE
 from kiwicha.contract.engine import EngineCounter, EngineError, EngineOp, EngineTransfer
+from kiwicha.contract.latencies import PORT_QUIET_CYCLES
 from tests.gateware.engine.control.stand_in_lists import JobList, Machine, broken, overfed
 from tests.gateware.engine.host import EngineHost, Script
 from tests.support.gateware import bench, stream_drivers
@@ -206,7 +207,7 @@ async def _run(
     host = EngineHost(dut, make_script(machine, dram, values), rng, values["stall"])
     dut.commands__valid.value = 0
     dut.memory__rdata__valid.value = 0
-    await stream_drivers.reset(dut.clk, dut.rst)
+    await stream_drivers.reset(dut.clk, dut.rst, PORT_QUIET_CYCLES + 1)
     await FallingEdge(dut.clk)
     await stream_drivers.run_until(
         dut.clk,

@@ -1,10 +1,11 @@
 // Executes lists on the engine alone, with DRAM and a CPU that stall as they are told to.
 //
 // Arguments: seed, latency_cycles, jitter_cycles, stall, refresh_every_cycles, refresh_cycles (see
-// `Timing`), the share of cycles in which the CPU's side does not move, and the cycles in which an
-// instruction must be answered. Standard input has rounds: a RoundHeader, its instructions, the
-// Program's range and the arena's. Standard output gets the answers of each, and the arena as it
-// is with the last one. What must not happen ends the process with a line on standard error.
+// `Timing`), the share of cycles in which the CPU's side does not move, the cycles in which an
+// instruction must be answered, and those between reset and first instruction. Standard input has
+// rounds: a RoundHeader, its instructions, the Program's range and the arena's. Standard output
+// gets the answers of each, and the arena as it is with the last one. What must not happen ends
+// the process with a line on standard error.
 
 #include <cstdio>
 #include <cstdlib>
@@ -45,6 +46,13 @@ class Host {
             tick();
         }
         top_.rst = 0;
+    }
+
+    void rest(uint64_t cycles) {
+        for (uint64_t cycle = 0; cycle < cycles; ++cycle) {
+            settle();
+            tick();
+        }
     }
 
     uint32_t ask(const Instruction& wanted) {
@@ -105,6 +113,7 @@ void run(char** arguments) {
     Vengine top{&context};
     Dram dram{top, timing, random};
     Host host{top, dram, random, std::atof(arguments[6]), std::strtoull(arguments[7], nullptr, 10)};
+    host.rest(std::strtoull(arguments[8], nullptr, 10));
     RoundHeader round{};
     for (int number = 0; read(&round, sizeof round); ++number) {
         const std::string name = "round " + std::to_string(number);
@@ -134,7 +143,7 @@ void run(char** arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    constexpr int kArguments = 8;
+    constexpr int kArguments = 9;
     try {
         if (argc != 1 + kArguments)
             throw Failure("wants " + std::to_string(kArguments) + " values");

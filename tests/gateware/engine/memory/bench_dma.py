@@ -7,6 +7,7 @@ import cocotb
 from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.contract.latencies import PORT_QUIET_CYCLES
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.dram_port import DramPort, DramRange, DramTiming
 
@@ -199,7 +200,7 @@ class _Bench:
         self.dut.writer__store__beats__valid.value = 0
         for number in range(2):
             getattr(self.dut, f"readers__{number}__requests__valid").value = 0
-        await stream_drivers.reset(self.dut.clk, self.dut.rst)
+        await stream_drivers.reset(self.dut.clk, self.dut.rst, PORT_QUIET_CYCLES + 1)
         await FallingEdge(self.dut.clk)
 
 

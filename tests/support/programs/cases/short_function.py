@@ -20,7 +20,7 @@ def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, numbe
     params = ShortFunction(
         random_input(builder, kernel, rng, (count,)),
         random_output(builder, kernel, (count,)),
-        builder.constant(points(), np.uint16),
+        builder.constant(points(), np.int16),
         count,
         *scale,
     )

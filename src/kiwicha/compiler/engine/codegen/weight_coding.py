@@ -146,19 +146,18 @@ def _without_loss(raw: EngineList, coded: Mapping[int, Form], config: Config) ->
     )
     least = threads.cycles()
     assert least is not None
-    readers: dict[int, list[int]] = {start: [] for start in coded}
+    readers: dict[int, list[tuple[int, EngineJob]]] = {start: [] for start in coded}
     for number, job in enumerate(raw.jobs):
         if isinstance(job, EngineJob) and job.weights_offset in readers:
-            readers[job.weights_offset].append(number)
-    starts = [start for start in coded if config.has_blocks or 0 not in readers[start]]
+            readers[job.weights_offset].append((number, job))
+    first_jobs = {start for start, found in readers.items() if found and found[0][0] == 0}
+    starts = [start for start in coded if config.has_blocks or start not in first_jobs]
     together = -(-len(starts) * len(raw.jobs) // _TRIED_JOBS)
-    chosen = {}
+    chosen: dict[int, Form] = {}
     for first in range(0, len(starts), max(together, 1)):
         batch = starts[first : first + together]
         candidate = threads.exchanged({
-            number: coded[start].job(raw.jobs[number])
-            for start in batch
-            for number in readers[start]
+            number: coded[start].job(job) for start in batch for number, job in readers[start]
         })
         cycles = candidate.cycles(least + _UNNOTICED_CYCLES)
         if cycles is not None:

@@ -11,6 +11,7 @@ from kiwicha.compiler.engine.cost.bursts import (
     STORE_AHEAD_WORDS,
     STORE_ROOM_WORDS,
     descriptors_due,
+    felt_by_fill,
     loaded_burst,
     rate_at,
     share_of_burst,
@@ -110,7 +111,8 @@ def advance(course: Course, limit: float) -> bool:
     is_transfers_turn, turn_cycles, turn_words = state[14:17]
     time, begun, waited_transfers, waited_weights = state[17:21]
     jobs_done, transfers_done, _, first_share, blocked_from, blocked_until = state[21:27]
-    described, job_room, job_left, due_time, due_words, line_ahead, slowing = state[27:]
+    described, job_room, job_left, due_time, due_words, line_ahead, slowing = state[27:34]
+    tables_end = state[34]
     first_request = (progress[0].time if progress else time) + JOB_WORDS
     # When the last descriptor had room.
     passed = 0.0
@@ -119,18 +121,20 @@ def advance(course: Course, limit: float) -> bool:
     # Words of the next group that come before its bank is free; negative: to be found.
     early = -1.0
     # Words of the groups from there on that the reader has.
-    held = words_there = 0.0
+    held = held_back = words_there = 0.0
     held_end = -math.inf
     # When the last group's bank was free.
     fill_start = -math.inf
-    bank_free = released = fill_left = fill_due = line_pace = 0.0
+    bank_free = released = fill_left = fill_due = line_pace = slowed_due = 0.0
     job_count, move_count, never = len(paces), len(moves), math.inf
     is_free = [not pace.fill_cycles for pace in paces] + [False]
+    felts = [felt_by_fill(pace, memory) for pace in paces]
     while True:
         # Compute all groups whose weights and transfers are there.
         while (ahead or is_free[job]) and not (tables[job] and job >= fill_job):
             at = paces[job]
-            _, needed, _, start, cycles, last_row, share, slow, groups, wanted, drain = at
+            _, needed, _, start, cycles, last_row, share, last_share, slow = at[:9]
+            last_slow, groups, wanted, drain = at[9:]
             if needed:
                 filled = (fill_end if ahead == 1 else fill_before) + WEIGHTS_READY_CYCLES
             else:
@@ -156,12 +160,14 @@ def advance(course: Course, limit: float) -> bool:
                     waited_weights += late
                     first = filled + start
             time = first + cycles
-            shares.append((first, time, share, slow))
             if needed:
                 release_before, release = release, time
                 ahead -= 1
             group += 1
-            if group == groups:
+            if group < groups:
+                shares.append((first, time, share, slow))
+            else:
+                shares.append((first, time, last_share, last_slow))
                 time += drain
                 job_ends.append(time)
                 course.waits.append((begun, waited_transfers, waited_weights))
@@ -210,8 +216,8 @@ def advance(course: Course, limit: float) -> bool:
                 words_cycles += words * line_cycles
             # Mostly the port gives words faster than they are taken, but refreshes are felt.
             taken = tables[fill_job] * (1 + memory.refresh_share)
-            there = port_free + max(taken, words_cycles) + FUSED_TABLES_READY_CYCLES
-            tables_there[fill_job] = there
+            tables_end = port_free + max(taken, words_cycles)
+            tables_there[fill_job] = tables_end + FUSED_TABLES_READY_CYCLES
             port_free += words_cycles
             fill_job += 1
             continue
@@ -260,6 +266,9 @@ def advance(course: Course, limit: float) -> bool:
                 bank_free = released + refill
                 if fill_end > bank_free:
                     bank_free = fill_end
+                if tables_end > bank_free:
+                    # One thing is filled at a time.
+                    bank_free = tables_end
                 if fill_group == 0 and fill_job >= _JOBS_AHEAD:
                     # Its descriptor has passed.
                     seen = job_ends[fill_job - _JOBS_AHEAD] + _JOB_SEEN_CYCLES
@@ -276,33 +285,42 @@ def advance(course: Course, limit: float) -> bool:
                         *(jobs_done, transfers_done, len(shares), first_share),
                         *(blocked_from, blocked_until),
                         *(described, job_room, job_left),
-                        *(due_time, due_words, line_ahead, slowing),
+                        *(due_time, due_words, line_ahead, slowing, tables_end),
                     )
                 )
             lines = paces[fill_job].fill_lines
             if early < 0.0:
                 # While the bank is not free, words come as long as they have room; a burst
                 # starts when half of it is free.
-                early = held
-                if bank_free > fill_end > -never and held <= READER_WORDS // 2:
+                early, there_end = held, held_end
+                has_early = bank_free > max(fill_end, port_free)
+                if has_early and fill_end > -never and held <= READER_WORDS // 2:
                     left = lines * (paces[fill_job].groups - fill_group)
                     held = min(READER_WORDS, left)
                     if line_ready <= port_free:
-                        # A transfer waits for the end of the turn.
-                        held = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
+                        # A transfer waits for the end of the turn, and the rest for that of it.
+                        in_turn = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
+                        held, held_back = in_turn, held - in_turn
                     taken = (held - early) * line_cycles
+                    if fill_group == 0 and fill_start > port_free:
+                        # They are asked for when the last fill of the job before has begun.
+                        port_free = fill_start
                     port_free += turn_cycles + taken
-                    # There was no room before the last words were used.
-                    held_end = max(port_free, fill_end + taken)
+                    # There was no room before the last words were used, and others came before.
+                    held_end = max(port_free, max(fill_end, held_end) + taken)
                     turn_cycles = 0
                     turn_words += held - early
-                early = min(held, lines)
-                words_there = held_end - (held - early) * line_cycles
+                # Words that the reader had before come first.
+                before, early = early, min(held, lines)
+                if early <= before:
+                    words_there = there_end - (before - early) * line_cycles
+                else:
+                    words_there = held_end - (held - early) * line_cycles
                 if turn_words >= PORT_TURN_WORDS:
                     is_transfers_turn, turn_words = True, 0.0
             fill_time = bank_free
             if early < lines:
-                if bank_free - fill_end > full_after:
+                if held > READER_WORDS // 2 and bank_free - fill_end > full_after:
                     # The reader has stopped, and asks again when half of its words are used.
                     fill_time += READER_WORDS // 2 + latency
                 if port_free > fill_time:
@@ -329,20 +347,25 @@ def advance(course: Course, limit: float) -> bool:
                 ready = max(bank_free, words_there - needed) if early else fill_time
                 fill_due = max(ready + needed, released + settle)
                 line_pace = needed / fill_left
+                # A refresh delays the group. Where groups wait for banks, it delays those of both.
+                felt = felts[fill_job] * (2 if bank_free > fill_end else 1)
+                slowed_due = fill_due + needed * felt
                 fill_left -= early
                 held -= early
-                early = -1.0
+                early, held_back = -1.0, 0.0
                 next_job = fill_job + 1
                 is_last = fill_group + 1 == paces[fill_job].groups and next_job < job_count
                 if fill_left > 0.0 and is_last and not is_free[next_job]:
                     # The request for the next job's weights waits until all words of this one
                     # were asked for, and those of transfers wait behind it.
-                    blocked_from = max(bank_free, first_request)
+                    # The first ones come before it, if there is a group before the last one.
+                    is_single = paces[fill_job].groups == 1
+                    blocked_from = bank_free if is_single else max(bank_free, first_request)
                     blocked_until = never
                 if fill_left <= 0.0:
                     # All words were there.
                     fill_left = 0.0
-                    fill_before, fill_end = fill_end, fill_due
+                    fill_before, fill_end = fill_end, max(fill_due, slowed_due)
                     ahead += 1
                     fill_group += 1
                     if fill_group == paces[fill_job].groups:
@@ -382,7 +405,7 @@ def advance(course: Course, limit: float) -> bool:
                 turn_words = 0.0
             if fill_left:
                 continue
-            fill_before, fill_end = fill_end, fill_due
+            fill_before, fill_end = fill_end, max(fill_due, slowed_due)
             if port_free > fill_end:
                 fill_end = port_free
             ahead += 1
@@ -430,6 +453,14 @@ def advance(course: Course, limit: float) -> bool:
         chunk = min(left_lines, longest)
         left_lines -= chunk
         chunk_port = port_free = transfer_time + chunk * line_cycles
+        if held_back and early >= 0.0 and not fill_left:
+            # Words of weights that were to come ahead.
+            port_free += turn_cycles + held_back * line_cycles
+            held, held_end, held_back = held + held_back, port_free, 0.0
+            if early < paces[fill_job].fill_lines:
+                early = min(held, paces[fill_job].fill_lines)
+                words_there = held_end - (held - early) * line_cycles
+            turn_cycles = 0
         known, horizon, line_end = -1, -never, never
     assert len(job_ends) == len(paces)
     return True

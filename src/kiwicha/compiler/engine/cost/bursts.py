@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
+from kiwicha.compiler.engine.cost.progress import Pace
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.latencies import PORT_TURN_WORDS, READER_WORDS
 from kiwicha.contract.memories import Memory
 
-__all__ = ["STORE_AHEAD_WORDS", "STORE_ROOM_WORDS", "descriptors_due", "loaded_burst", "rate_at"]
-__all__ += ["share_of_burst", "stored_burst", "words_with_room"]
+__all__ = ["STORE_AHEAD_WORDS", "STORE_ROOM_WORDS", "descriptors_due", "felt_by_fill"]
+__all__ += ["loaded_burst", "rate_at", "share_of_burst", "stored_burst", "words_with_room"]
 
 STORE_ROOM_WORDS = 25
 """Words that the writer takes before it stops those that come: `DmaWriter.ROOM` less than it has,
@@ -24,6 +25,26 @@ _BURSTS_CYCLES = 4 * PORT_TURN_WORDS
 """Over which groups are looked at that wait for weights: two bursts of weights, and two between."""
 _LEAST_RATE = 0.01
 """Lines per cycle, where results take nearly all."""
+
+
+def felt_by_fill(pace: Pace, memory: Memory) -> float:
+    """Return what more fills of the groups of a job take because of refreshes, of their cycles.
+
+    The least words that the reader has, when those that it asked for come, last for a part of a
+    refresh.
+
+    Parameters
+    ----------
+    pace : Pace
+        Of the job.
+    memory : Memory
+        What DRAM the system has.
+    """
+    if not pace.fill_lines:
+        return 0.0
+    word = max(pace.cycles + pace.start, pace.fill_cycles) / pace.fill_lines
+    hidden = READER_WORDS // 2 * word - memory.latency_cycles
+    return memory.refresh_share * min(max(1 - hidden / memory.refresh_cycles, 0.0), 1.0)
 
 
 def words_with_room(late: float, pace: float, memory: Memory) -> float:

@@ -88,10 +88,11 @@ class Work:
         What decoding it and the weight buffer need, at least.
     first_fill_cycles : int
         What the first group of a job needs more.
-    writes : float
-        Cycles in which results, and no transfer, have the scratchpad's line port; on average.
-    burst : int
-        How many of them follow each other.
+    writes, last_writes : float
+        Cycles in which results, and no transfer, have the scratchpad's line port: of each group
+        but the last, and of the last one, which may leave beats out.
+    burst, last_burst : int
+        How many of them follow each other, likewise.
     drain : int
         From the last operation of the job to its end.
     """
@@ -106,13 +107,20 @@ class Work:
     fill_cycles: int
     first_fill_cycles: int
     writes: float
+    last_writes: float
     burst: int
+    last_burst: int
     drain: int
 
     @property
     def cycles(self) -> int:
         """From the first operation to the last."""
         return self.operations + self.held + self.late
+
+    @property
+    def mean_writes(self) -> float:
+        """Of `writes` and `last_writes`, the average of all groups."""
+        return self.writes - (self.writes - self.last_writes) / self.groups
 
 
 @lru_cache(maxsize=1 << 14)
@@ -135,7 +143,7 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1, has_blocks: bo
     kind = JobKind(job.kind)
     if kind is JobKind.DEPTHWISE_UNIT:
         # Its rows are `unit_work`'s; here are its weights.
-        return Work(0, 0, 0, 0, 0, job.groups, *_fills(job, macs, has_blocks), 0.0, 1, 0)
+        return Work(0, 0, 0, 0, 0, job.groups, *_fills(job, macs, has_blocks), 0, 0, 1, 1, 0)
     interval = job.interval * requantizer_cycles
     fills = _fills(job, macs, has_blocks)
     drain = drain_cycles(macs, outputs_of(macs) // requantizer_cycles)
@@ -148,7 +156,8 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1, has_blocks: bo
         lines = job.segment_words * requantizer_cycles if has_results else 0
         # The next group starts behind the last one.
         burst = requantizer_cycles
-        return Work(operations, held, 0, start, 0, job.groups, *fills, lines, burst, drain)
+        writes = lines, lines, burst, burst
+        return Work(operations, held, 0, start, 0, job.groups, *fills, *writes, drain)
     if kind is JobKind.SOFTMAX:
         return _softmax_work(job, fills)
     total = held = late = previous = 0
@@ -171,27 +180,26 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1, has_blocks: bo
     # Where a beat has two halves, leaving one out leaves none of its cycles free.
     beats = channels_per_group(macs, kind, JobFlag(job.flags)) // outputs_of(macs)
     results = job.output_rows * job.output_columns * requantizer_cycles
-    writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)
     if job.sums & SumFlag.KEEP:
-        writes = 0.0
+        results = 0
     if job.flags & JobFlag.FUSED:
         # Of each beat both lines are read, and sums are written by words.
         octets = outputs_of(macs) // requantizer_cycles
         parts = max(octets // OUTPUT_BYTES, 1)
-        writes *= 1 + parts * (2 + min(octets, OUTPUT_BYTES) // TILE_ROWS)
+        results *= 1 + parts * (2 + min(octets, OUTPUT_BYTES) // TILE_ROWS)
         drain += FUSED_SUM_CYCLES + (parts * requantizer_cycles * beats - 1) * FUSED_BEAT_CYCLES
-    # The beats of a result follow each other; of most groups there are all.
-    burst = requantizer_cycles * (beats if job.groups > 1 else min(job.last_beats, beats))
-    if job.flags & JobFlag.SHORT:
-        # Lower bytes follow upper ones.
-        writes, burst = SHORT_WRITES * writes, SHORT_WRITES * burst
-    return Work(total, held, late, start, previous, job.groups, *fills, writes, burst, drain)
+    last_beats = min(job.last_beats, beats)
+    # The beats of a result follow each other, and lower bytes of int16 the upper ones.
+    each = SHORT_WRITES if job.flags & JobFlag.SHORT else 1
+    bursts = each * requantizer_cycles * beats, each * requantizer_cycles * last_beats
+    writes = each * results * beats, each * results * last_beats, *bursts
+    return Work(total, held, late, start, previous, job.groups, *fills, *writes, drain)
 
 
 def _move_work(move: EngineMove) -> Work:
     cycles, lines = move_cycles(move), move_lines(move)
     start, drain = MOVE_START_CYCLES, MOVE_DRAIN_CYCLES
-    return Work(cycles, 0, 0, start, 0, 1, 0, 0, 0, lines, 1, drain)
+    return Work(cycles, 0, 0, start, 0, 1, 0, 0, 0, lines, lines, 1, 1, drain)
 
 
 def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:
@@ -204,7 +212,7 @@ def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:
     # Words are written, of which the first and the last of a row may be no whole ones.
     writes = rows * (depth / SOFTMAX_WRITE_BYTES + 1)
     start, drain = SOFTMAX_START_CYCLES, SOFTMAX_DRAIN_CYCLES
-    return Work(cycles, 0, 0, start, 0, job.groups, *fills, writes, 1, drain)
+    return Work(cycles, 0, 0, start, 0, job.groups, *fills, writes, writes, 1, 1, drain)
 
 
 def _fills(job: EngineJob, macs: int, has_blocks: bool) -> tuple[float, int, int]:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 
-from kiwicha.compiler.engine.cost.job_work import Work
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.latencies import CONVERTED_BYTES_PER_CYCLE
@@ -16,23 +15,31 @@ _LONGEST_SEARCH = 64 * CONVERTED_LINE_CYCLES
 """Cycles within which conversions and results are in step."""
 
 
-def converted_line_cycles(work: Work) -> float:
-    """Return the cycles for a line of DRAM that is converted while a job has results.
+def converted_line_cycles(cycles: int, writes: float, burst: int) -> float:
+    """Return the cycles for a line of DRAM that is converted while a group has results.
 
     The conversion stops while its line waits for results in a row. When it goes on it is in step
     with them.
+
+    Parameters
+    ----------
+    cycles : int
+        Of the group.
+    writes, burst
+        Of them, those of results, and how many follow each other: see
+        `kiwicha.compiler.engine.cost.job_work.Work`.
     """
-    if not work.writes:
+    if not writes:
         return CONVERTED_LINE_CYCLES
-    period = work.burst * work.cycles / work.writes
-    if period <= work.burst:
+    period = burst * cycles / writes
+    if period <= burst:
         return math.inf
     now = lines = 0.0
     while True:
         now += CONVERTED_LINE_CYCLES
         lines += 1
         place = now % period
-        if place >= period - work.burst:
+        if place >= period - burst:
             return (now + period - place) / lines
         if place < 1 or now > _LONGEST_SEARCH:
             return now / lines

@@ -63,10 +63,11 @@ class Pace(NamedTuple):
         no weights.
     start, cycles, last_row : int
         As in `Work`.
-    share : float
-        Of the cycles in which results, and no transfer, have the line port.
-    converted_line : float
-        Cycles for a line of DRAM that is converted meanwhile.
+    share, last_share : float
+        Of the cycles in which results, and no transfer, have the line port; of those of the last
+        group.
+    converted_line, last_converted_line : float
+        Cycles for a line of DRAM that is converted meanwhile; in the last group.
     groups, wait_transfers, drain : int
         Of the job, as in `EngineJob` and `Work`.
     """
@@ -78,7 +79,9 @@ class Pace(NamedTuple):
     cycles: int
     last_row: int
     share: float
+    last_share: float
     converted_line: float
+    last_converted_line: float
     groups: int
     wait_transfers: int
     drain: int
@@ -123,6 +126,8 @@ class Progress(NamedTuple):
     line_ahead, slowing : float
         Of the chunk: by how many cycles the next words come before its last line has moved, and
         what more its lines take because of refreshes, of their cycles.
+    tables_end : float
+        When the last tables of sums behind convolutions were there.
     """
 
     ahead: int = 0
@@ -159,3 +164,4 @@ class Progress(NamedTuple):
     due_words: float = 0
     line_ahead: float = 0.0
     slowing: float = 0.0
+    tables_end: float = -math.inf

@@ -92,7 +92,11 @@ class Threads:
             cycles=work.cycles,
             last_row=work.last_row,
             share=min(work.writes / work.cycles, 1.0),
-            converted_line=converted_line_cycles(work),
+            last_share=min(work.last_writes / work.cycles, 1.0),
+            converted_line=converted_line_cycles(work.cycles, work.writes, work.burst),
+            last_converted_line=converted_line_cycles(
+                work.cycles, work.last_writes, work.last_burst
+            ),
             groups=work.groups,
             wait_transfers=job.wait_transfers,
             drain=work.drain,

@@ -183,7 +183,7 @@ class UnitThreads:
         if number not in self._shares:
             job, work = self._jobs[number], self._works[number]
             cycles = max(work.cycles, 1)
-            taken = line_writes(job, work.writes, self._macs)
+            taken = line_writes(job, work.mean_writes, self._macs)
             self._shares[number] = taken / cycles, array_shares(job, cycles, taken, self._macs)
         return self._shares[number]
 

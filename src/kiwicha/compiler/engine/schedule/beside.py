@@ -67,13 +67,14 @@ def beside(
     placed: list[tuple[Compute, Job]] = []
     on_unit: set[int] = set()
     for event in events:
-        is_left = not isinstance(event, Compute) or event in without
-        place = None if is_left else _place_of(found, event, placed, on_unit)
+        if not isinstance(event, Compute) or event in without:
+            found.append(event)
+            continue
+        place = _place_of(found, event, placed, on_unit)
         if place is None:
             found.append(event)
             continue
         before = found[place]
-        assert isinstance(event, Compute)
         assert isinstance(before, Job)
         placed.append((event, before))
         on_unit.add(id(event))

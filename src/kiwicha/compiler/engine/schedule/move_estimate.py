@@ -1,7 +1,8 @@
-"""What a move takes alone, with its tensors in the arena: to choose between forms of it."""
+"""What operations of one tensor take alone, with that in the arena: to choose between forms."""
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation, moved
@@ -13,7 +14,7 @@ from kiwicha.compiler.engine.ir.window import Image
 from kiwicha.compiler.engine.schedule.residency import Chooser
 from kiwicha.contract.configs import Config
 
-__all__ = ["move_cycles_alone"]
+__all__ = ["cycles_alone", "move_cycles_alone"]
 
 _INPUT, _OUTPUT = 0, 1
 
@@ -46,7 +47,21 @@ def _cycles(
 ) -> float:
     found = moved(0, copies, {_INPUT: image}, _OUTPUT, output_image)
     move = dataclasses.replace(found, planes=planes)
-    region = Region((move,), frozenset({_INPUT}), frozenset({_OUTPUT}))
+    return cycles_alone([move], config)
+
+
+def cycles_alone(operations: Sequence[Operation], config: Config) -> float:
+    """Return the cycles of operations from and to DRAM; infinite if they do not fit.
+
+    Parameters
+    ----------
+    operations : sequence of Operation
+        Of one input; each but the first reads what the one before it writes.
+    config : Config
+        With an engine.
+    """
+    loads = frozenset(operations[0].inputs)
+    region = Region(tuple(operations), loads, frozenset({operations[-1].output}))
     try:
         chooser = Chooser(region, config.engine_macs, config.memory)
         return chooser.cycles(config.scratchpad_bytes)

@@ -213,7 +213,7 @@ class Chooser:
         operation = self._region.operations[number]
         cascade = self._cascades[number][0]
         needs = []
-        there: set[int] = {*operation.inputs, operation.output}
+        there: set[int] = {*operation.inputs, *(found.output for found in self._cascades[number])}
         for resident in states:
             there |= resident
             for now, streamed in self._options(cascade, resident, [True] * len(self._costs)):

@@ -153,6 +153,8 @@ def _kind(network: Network, layer: Layer) -> str:
     """Return what is special about a layer whose operator the engine may compute otherwise."""
     if layer.kernel is Kernel.GATHER:
         return " with computed indices"
+    if layer.kernel is Kernel.ARG_MAX_OF_PARTS:
+        return " of the largest bytes of parts"
     kinds = [
         network.tensors[index].type for name, index in layer.tensors.items() if name != "output"
     ]

@@ -65,13 +65,13 @@ def partition(
             moves = [step for step in steps if isinstance(step, MoveOperation)]
             if position in writers:
                 continue
-            if moves and (layer.is_shared or any(_is_part(network, move) for move in moves)):
+            if moves and (layer.is_shared or any(_is_part(move) for move in moves)):
                 # What it reads or writes is known in parts, too.
                 groups.append([])
         elif position not in merged and (layer.kernel is not None or layer.is_shared):
             groups.append([])
-    for number, steps in early.items():
-        groups[number] += steps
+    for number, made in early.items():
+        groups[number] += made
     groups = [members for members in groups if members]
     read = Counter(t for members in groups for t in _inputs(members))
     regions = [_region(network, members, read) for members in groups]
@@ -85,7 +85,7 @@ def _inputs(members: Iterable[Operation]) -> set[int]:
     return {tensor for operation in members for tensor in operation.inputs}
 
 
-def _is_part(network: Network, move: MoveOperation) -> bool:
+def _is_part(move: MoveOperation) -> bool:
     """Whether a move writes a part of a tensor of the network."""
     return move.place is not None and move.place[0] >= 0
 

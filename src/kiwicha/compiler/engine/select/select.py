@@ -34,6 +34,7 @@ from kiwicha.compiler.engine.select.legalize import (
     weighted_layer,
 )
 from kiwicha.compiler.engine.select.moves.moves import is_move
+from kiwicha.compiler.engine.select.moves.picks import with_picks
 from kiwicha.compiler.engine.select.products.products import is_product, product_decision
 from kiwicha.compiler.engine.select.shorts.layers import SHORT_KERNELS, short_decision
 from kiwicha.compiler.engine.select.softmax.softmax import without_slow_softmax
@@ -101,6 +102,8 @@ def _decision(
         refusals += why_not
     if is_move(network.layers[position]):
         candidates = _by_cycles(candidates, config)
+        if candidates and not network.layers[position].is_shared:
+            candidates = _with_picks(candidates, config)
     elif not has_tables and any(_has_elements(c) for c in candidates):
         refusals.append(Refusal("", "is element-wise, and element-wise jobs are switched off"))
         candidates = []
@@ -147,6 +150,14 @@ def _by_cycles(candidates: list[Candidate], config: Config) -> list[Candidate]:
     weighed = [n * (1.0 if number < 2 else OTHER_ROWS) for number, n in enumerate(cycles)]
     order = sorted(range(len(cycles)), key=weighed.__getitem__)
     return [*(candidates[number] for number in order), *several]
+
+
+def _with_picks(candidates: list[Candidate], config: Config) -> list[Candidate]:
+    """Return forms of a move, before them one with convolutions where these are faster."""
+    picks = with_picks(candidates[0].operation, config)
+    if picks is candidates[0].operation:
+        return candidates
+    return [Candidate("as convolutions", picks), *candidates]
 
 
 def _has_elements(candidate: Candidate) -> bool:

@@ -41,6 +41,13 @@ REDUCTIONS = [
     ((1, 60, 61, 3), [1, 2]),  # pixels that are taken together
     ((1, 80, 82, 16), [1, 2]),  # more than the scratchpad holds
 ]
+MANY_POSITIONS = [
+    ((1, 1001), 1),
+    ((4, 1000), 1),
+    ((16, 24, 256), 2),  # pixels have no rows as long as a job's
+    ((1, 3072, 17), 1),
+    ((2, 510, 64), 1),
+]
 CONFIGS = ["64", at_night("32"), at_night("128")]
 
 
@@ -54,11 +61,11 @@ def reduction_model(operator: str, shape: tuple[int, ...], axes: list[int]) -> o
     return model.case([model.mean(model.input(shape), axes, keep=False, operator=operator)])
 
 
-def check(cases: list[oracle.Case], config: str) -> None:
+def check(cases: list[oracle.Case], config: str, *kernels: Kernel) -> None:
     for case, answer in zip(cases, oracle.ask(cases), strict=True):
         assert answer.outputs is not None, answer.error
         program = compile_model(case.model, config)
-        assert [step.kernel for step in program.steps] == [Kernel.ENGINE]
+        assert [step.kernel for step in program.steps] == [Kernel.ENGINE, *kernels]
         (found,) = reference.run(program, case.inputs)
         assert found.dtype == answer.outputs[0].dtype
         np.testing.assert_array_equal(found, answer.outputs[0])
@@ -70,6 +77,13 @@ def test_positions_equal_the_oracles(operator: str, config: str) -> None:
     cases = [position_model(operator, *case, seed) for case in POSITIONS for seed in range(2)]
     assert oracle.LITERT in {case.interpreter for case in cases}  # gives int64
     check(cases, config)
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("operator", ["ARG_MAX", "ARG_MIN"])
+def test_many_positions_are_found_in_parts(operator: str, config: str) -> None:
+    cases = [position_model(operator, *case, 0) for case in MANY_POSITIONS]
+    check(cases, config, Kernel.ARG_MAX_OF_PARTS)
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -97,7 +111,7 @@ def test_a_position_is_what_is_left_of_any_sum(zero_point: int, most: int) -> No
         (position_model("ARG_MAX", (1, 5, 5, 10), 3, 0), Kernel.ARG_MAX),
         (position_model("ARG_MAX", (1, 5, 5, 257), 3, 0), Kernel.ARG_MAX),
     ],
-    ids=["few bytes", "many positions"],
+    ids=["few bytes", "a prime number of positions"],
 )
 def test_stays_on_the_cpu(case: oracle.Case, kernel: Kernel) -> None:
     program = compile_model(case.model, "64")

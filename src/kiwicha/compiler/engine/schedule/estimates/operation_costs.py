@@ -78,7 +78,7 @@ def _operation_cost(region: Region, operation: Operation, macs: int) -> Operatio
         work = job_work(engine_job(block, macs, operation.position, geometry), macs)
         share = work.groups / rows
         cycles += share * work.cycles
-        lines += share * max(work.cycles - work.writes, 0.0)
+        lines += share * max(work.cycles - work.mean_writes, 0.0)
     size = sum(stream_bytes(block, macs, pitch) for block in blocks)
     jobs = len(blocks)
     if isinstance(operation, DividedOperation) and not is_in_parts:

@@ -44,6 +44,9 @@ INT8_POSITIONS = 128
 """Positions that are int8 of 0 or more; with more of them a table adds what is missing."""
 LEAST_BYTES = 256
 """Bytes that are worth the jobs and the moves."""
+ROW_BYTES = 12288
+"""Of pixels that are transposed at a time, if they have no rows of their own: twice as many fit the
+smallest scratchpad."""
 _ANY_BYTE = (-128, 127)
 Group = tuple[int, bool]
 """Size of neighbouring dimensions, and whether they are reduced."""
@@ -91,7 +94,10 @@ def many_bytes(item: Extreme) -> str | None:
 
 @limit("ARG_MAX", "ARG_MIN", most=MAX_POSITIONS)
 def positions(item: Extreme) -> str | None:
-    """There are up to {most} positions."""
+    """There are up to {most} positions in a part.
+
+    A dimension of more is searched in equal parts of 16 or more, which the CPU compares.
+    """
     return exceeded(item.depth, MAX_POSITIONS, "positions") if item.position_bytes else None
 
 
@@ -230,7 +236,8 @@ def _image(network: Network, source: int, item: Extreme) -> Image:
         image = Image.of_shape(network.tensors[source].shape)
         if image.channels == item.depth and image.columns >= OUTPUT_BYTES:
             return image
-        sizes = range(min(item.outer, LARGEST_GROUP), 0, -1)
+        most = max(ROW_BYTES // item.depth, OUTPUT_BYTES)
+        sizes = range(min(item.outer, most, LARGEST_GROUP), 0, -1)
         columns = next(size for size in sizes if item.outer % size == 0)
         return Image(item.outer // columns, columns, item.depth)
     assert item.kernel is not None

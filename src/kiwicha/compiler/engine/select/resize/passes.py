@@ -38,12 +38,13 @@ from kiwicha.compiler.optimize.ranges import UNIT_SCALE
 from kiwicha.compiler.tflite.slices import pieces as ranges_of
 from kiwicha.contract.engine import MAX_KEPT_SUMS, MAX_U16, OUTPUT_BYTES, SumFlag
 
-__all__ = ["PASS_LIMITS", "in_two_passes"]
+__all__ = ["PASS_LIMITS", "in_two_passes", "pass_bytes"]
 
 _OPERATOR = "RESIZE_BILINEAR"
 _MAX_WEIGHT = 2**8 - 1
 _SIDES = 2
 """Pixels that an output lies between, in each dimension."""
+_OUTPUT_ROWS = 2
 _ROW_BYTES = MAX_U16 // _SIDES // OUTPUT_BYTES * OUTPUT_BYTES
 _BYTE = 8
 _UPPER_BYTE = 1 << (31 - _BYTE), 0
@@ -54,7 +55,10 @@ _LOWER_BYTE = 1 << (_BYTE - 1), 32 - _BYTE
 
 @limit(_OPERATOR, most=_ROW_BYTES, whole=OUTPUT_BYTES)
 def resized_row_bytes(size: int) -> str | None:
-    """In two passes, a row of the output has up to {most} bytes, channels rounded up to {whole}."""
+    """In two passes, a row of the output has up to {most} bytes, channels rounded up to {whole}.
+
+    Wider images are done in blocks of their columns.
+    """
     return exceeded(size, _ROW_BYTES, "bytes of an output row")
 
 
@@ -113,6 +117,21 @@ def in_two_passes(layer: Layer, position: int) -> Operation:
         between_columns,
         _between_rows(image, between_columns.output, planes),
     ])
+
+
+def pass_bytes(layer: Layer, position: int) -> int:
+    """Return about what two passes of a RESIZE_BILINEAR need of a scratchpad in smallest stripes.
+
+    Raises
+    ------
+    BrokenLimitError
+        If the engine cannot do it, however large a scratchpad is.
+    """
+    image = ResizedImage(position, layer, *dimensions(layer))
+    require([resized_channels], padded(image.params.channels))
+    # Two rows with both sides beside the next two, two with all planes, and two of the output.
+    sides = _SIDES * min(2 * _SIDES, image.all_rows)
+    return (sides + _SIDES * len(_planes(image.columns)) + _OUTPUT_ROWS) * image.row_bytes
 
 
 def _sides(image: ResizedImage) -> MoveOperation:
