@@ -279,13 +279,13 @@ class SdcardModel(LiteXModule):
         kind, is_idle = self._kind, self._is_idle
         is_high = kind == CardKind.HIGH
         first, more = Signal(8), Signal(32)
-        short = [first.eq(Cat(is_idle, 0, is_illegal, is_wrong, 0, is_misplaced)), more.eq(0)]
+        status = Cat(is_idle, 0, is_illegal, is_wrong, 0, is_misplaced)
+        self.comb += first.eq(Mux(number == 0, 1, status))
         self.comb += [
-            *short,
             Case(
                 number,
                 {
-                    0: first.eq(1),
+                    0: [],
                     8: [
                         is_illegal.eq(kind == CardKind.STANDARD_1),
                         more.eq(argument[:12]),
