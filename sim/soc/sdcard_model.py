@@ -7,30 +7,20 @@ Ref: SD Specifications Part 1, Physical Layer Simplified Specification, version 
 
 import enum
 import math
-from functools import reduce
-from operator import xor
 from typing import Any
 
 from litex.gen import LiteXModule
 from migen import Case, Cat, Constant, If, Memory, Mux, Record, Signal
 
 from kiwicha.contract.sdcard import SDCARD_BLOCK_BYTES, SDCARD_START_HZ
+from kiwicha.sim.soc.sdcard_line import IDLE, ByteLine, crc_with
+from kiwicha.sim.soc.sdcard_settings import SDCARD_SETTINGS, CardFault, CardKind
 
-__all__ = [
-    "SDCARD_CONTENTS",
-    "SDCARD_MODEL_BYTES",
-    "SDCARD_SETTINGS",
-    "CardFault",
-    "CardKind",
-    "SdcardModel",
-    "card_settings",
-]
+__all__ = ["SDCARD_CONTENTS", "SDCARD_MODEL_BYTES", "SdcardModel"]
 
 SDCARD_CONTENTS = "sdcard_contents"
 """Name of its memory. The simulator reads the contents, a byte in hexadecimal digits per line, from
 ``soc_sdcard_contents.init`` in the folder where it runs."""
-SDCARD_SETTINGS = "sdcard_settings"
-"""Name of another one, which holds `card_settings` alone."""
 SDCARD_MODEL_BYTES = 1 << 19
 """Its capacity."""
 
@@ -41,107 +31,9 @@ _POWER_UP_CLOCKS = 74
 _COMMAND_BYTES = 6
 _ACCESS_BYTES = 3
 """Between the answer to a read and its block."""
-_IDLE, _START_TOKEN, _OUT_OF_RANGE, _FAILED = 0xFF, 0xFE, 0x08, 0x04
+_START_TOKEN, _OUT_OF_RANGE, _FAILED = 0xFE, 0x08, 0x04
 _VOLTAGES = 0x00FF8000
 _CRC7, _CRC16 = 0x09, 0x1021
-
-
-class CardKind(enum.IntEnum):
-    """What is in the slot."""
-
-    NONE = 0
-    STANDARD_1 = 1
-    """Of standard capacity, and too old for CMD8."""
-    STANDARD = 2
-    """Of standard capacity: it counts bytes, and a block has as many as CMD16 says."""
-    HIGH = 3
-    """Of high capacity: it counts blocks."""
-    OTHER = 4
-    """Not an SD memory card."""
-
-
-class CardFault(enum.IntEnum):
-    """What goes wrong; the first four of them when a certain block is read."""
-
-    NONE = 0
-    CRC_ONCE = 1
-    CRC = 2
-    SILENT = 3
-    """It never sends the block."""
-    ERROR = 4
-    """It sends an error token."""
-    HALF_READ = 5
-    """The system was reset while the card was sending a block."""
-    VOLTAGE = 6
-    """It does not work with that of the board."""
-    NEVER_READY = 7
-
-
-def card_settings(kind: CardKind, fault: CardFault, block: int = 0) -> int:
-    """Return the word of `SDCARD_SETTINGS`.
-
-    Parameters
-    ----------
-    kind : CardKind
-        What is there.
-    fault : CardFault
-        What goes wrong.
-    block : int
-        Which block a fault of reading is about.
-    """
-    return int(kind) | int(fault) << 8 | block << 16
-
-
-def _crc_with(crc: Any, byte: Any, polynomial: int) -> Any:
-    """Return a CRC after one more byte, as sums of bits."""
-    state = [{("crc", bit)} for bit in range(len(crc))]
-    for bit in reversed(range(8)):
-        feedback = state[-1] ^ {("byte", bit)}
-        shifted = [set(), *state[:-1]]
-        state = [one ^ feedback if polynomial >> at & 1 else one for at, one in enumerate(shifted)]
-    signals = {"crc": crc, "byte": byte}
-    return Cat(*(reduce(xor, [signals[name][bit] for name, bit in sorted(one)]) for one in state))
-
-
-class _ByteLine(LiteXModule):
-    """The bytes of a line in SPI mode 0, while the card is selected.
-
-    Members
-    -------
-    rises : Signal
-        Its clock goes up.
-    received : Signal
-        ``byte`` is a new one. What is written to ``sent`` within a cycle is the next one that is
-        sent; without that it is `_IDLE`.
-    """
-
-    def __init__(self, pads: Any) -> None:
-        self.rises, falls, was_high = Signal(), Signal(), Signal()
-        self.received, self.byte = Signal(), Signal(8)
-        self.sent = Signal(8, reset=_IDLE)
-        bit = Signal(3)
-        self.sync += was_high.eq(pads.clk)
-        self.comb += [self.rises.eq(pads.clk & ~was_high), falls.eq(~pads.clk & was_high)]
-        self.sync += [
-            self.received.eq(0),
-            If(
-                pads.cs_n,
-                bit.eq(0),
-                pads.miso.eq(1),
-                self.sent.eq(_IDLE),
-            )
-            .Elif(
-                self.rises,
-                self.byte.eq(Cat(pads.mosi, self.byte)),
-                bit.eq(bit + 1),
-                self.received.eq(bit == 7),
-            )
-            .Elif(
-                falls,
-                pads.miso.eq(self.sent[7]),
-                self.sent.eq(Cat(1, self.sent)),
-            ),
-        ]
 
 
 class _Phase(enum.IntEnum):
@@ -171,7 +63,7 @@ class SdcardModel(LiteXModule):
 
     def __init__(self, sys_clk_hz: int) -> None:
         self.pads = pads = Record(_PADS)
-        self.line = line = _ByteLine(pads)
+        self.line = line = ByteLine(pads)
         settings = Memory(32, 2, init=[0], name=SDCARD_SETTINGS)
         setting = settings.get_port(async_read=True)
         contents = Memory(8, SDCARD_MODEL_BYTES, init=[0], name=SDCARD_CONTENTS)
@@ -259,7 +151,7 @@ class SdcardModel(LiteXModule):
     def _crc7_with(self, before: Any) -> Any:
         value = Signal(7)
         self.comb += value.eq(before)
-        return _crc_with(value, self.line.byte, _CRC7)
+        return crc_with(value, self.line.byte, _CRC7)
 
     def _obey(self) -> list[Any]:
         """Return what a command does, a cycle after its last byte."""
@@ -384,7 +276,7 @@ class SdcardModel(LiteXModule):
                 .Elif(
                     is_bad & (self._fault == CardFault.SILENT),
                     self._phase.eq(_Phase.LISTENS),
-                    self.line.sent.eq(_IDLE),
+                    self.line.sent.eq(IDLE),
                 ),
             ),
         ]
@@ -392,7 +284,7 @@ class SdcardModel(LiteXModule):
     def _send_block(self) -> list[Any]:
         return [
             self.line.sent.eq(self._stored.dat_r),
-            self._crc16.eq(_crc_with(self._crc16, self._stored.dat_r, _CRC16)),
+            self._crc16.eq(crc_with(self._crc16, self._stored.dat_r, _CRC16)),
             self._count.eq(self._count + 1),
             If(
                 self._count == SDCARD_BLOCK_BYTES - 1,

@@ -1,6 +1,10 @@
 """What lies on an SD card: that the loader reads it, and what it says of cards that fail."""
 
+import json
+import random
 import re
+import subprocess
+import sys
 import time
 import zlib
 from collections.abc import Iterator
@@ -12,6 +16,7 @@ import pytest
 from kiwicha.boards.flash_image import SDCARD_PLACE, application_image, flash_image
 from kiwicha.boards.link.port import open_port
 from kiwicha.boards.link.serial_link import Link
+from kiwicha.boards.selftest.power_up import power_up
 from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Status
 from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS
@@ -20,12 +25,14 @@ from kiwicha.contract.peripherals import Peripheral
 from kiwicha.contract.sdcard import SDCARD_IMAGE_BYTES
 from kiwicha.contract.serial import NO_STATUS, SERIAL_BAUD
 from kiwicha.errors import CapacityError
-from kiwicha.sim.soc.sdcard_model import CardFault, CardKind
+from kiwicha.firmware.boot_image import build_boot_image
+from kiwicha.sim.soc.sdcard_settings import CardFault, CardKind
 from kiwicha.sim.verilator.simulator import Simulator, build_simulator
 from tests.support.boards.simulated_board import (
     USABLE_BYTES,
     SimulatedBoard,
     SimulatedCard,
+    board_header,
     running_board,
 )
 
@@ -54,21 +61,30 @@ def simulator() -> Simulator:
     return build_simulator(SIMD, peripherals=[Peripheral.SDCARD])
 
 
+def store(soc_header: str, register: str, value: int) -> list[int]:
+    """Give instructions that write 11 bits to a register."""
+    found = re.search(rf"KIWICHA_CSR_{register} (0x\w+)u", soc_header)
+    assert found is not None
+    # The lower half is a signed offset.
+    address = int(found[1], 16)
+    upper, lower = (address + 0x800) & 0xFFFF_F000, address & 0xFFF
+    # lui t1, upper; li t2, value; sw t2, lower(t1)
+    return [
+        *(upper | 0x337, value << 20 | 0x393),
+        (lower >> 5) << 25 | (lower & 0x1F) << 7 | 0x0073_2023,
+    ]
+
+
 def application(simulator: Simulator) -> bytes:
     """Give a program that sends ``!`` and goes back to the loader."""
-    found = re.search(r"KIWICHA_CSR_UART_RXTX (0x\w+)u", simulator.soc_header)
-    assert found is not None
-    uart = int(found[1], 16)
-    # Its lower half is a signed offset.
-    upper, lower = (uart + 0x800) & 0xFFFF_F000, uart & 0xFFF
-    words = (
-        # lui t1, upper; li t2, '!'; sw t2, lower(t1)
-        *(upper | 0x337, ord("!") << 20 | 0x393),
-        (lower >> 5) << 25 | (lower & 0x1F) << 7 | 0x0073_2023,
-        # lui t0, LOADER; li a0, OK; jr t0
-        *(LOADER | 0x2B7, Status.OK << 20 | 0x513, 0x0002_8067),
-    )
-    return b"".join(word.to_bytes(4, "little") for word in words)
+    assert LOADER % 4096 == 0
+    # lui t0, LOADER; li a0, OK; jr t0
+    back = LOADER | 0x2B7, Status.OK << 20 | 0x513, 0x0002_8067
+    return as_bytes([*store(simulator.soc_header, "UART_RXTX", ord("!")), *back])
+
+
+def as_bytes(instructions: list[int]) -> bytes:
+    return b"".join(word.to_bytes(4, "little") for word in instructions)
 
 
 @contextmanager
@@ -194,3 +210,34 @@ def test_a_card_that_fails_is_named(
         said = link.hello()
         assert (said.runs, said.last_status) == (0, NO_STATUS)
         assert f"kiwicha: SD card: {text}\n".encode() in heard
+
+
+@pytest.mark.verilator
+@pytest.mark.nightly
+def test_speed(simulator: Simulator, tmp_path: Path) -> None:
+    image = build_boot_image(
+        SIMD, board_header(simulator), loader_address=LOADER, power_up=power_up(SIMD)
+    )
+    (tmp_path / "image").write_bytes(image.raw)
+    # What starts ends the simulation.
+    end = as_bytes(store(simulator.soc_header, "SIMULATION_CODE", 0))
+
+    def cycles(count: int) -> int:
+        loads = [(cfu.IMAGE_ADDRESS, end), (0x4100_0000, random.Random(1).randbytes(count))]
+        raw = flash_image(SIMD, loads, start=cfu.IMAGE_ADDRESS, place=SDCARD_PLACE)
+        SimulatedCard(raw).write(tmp_path)
+        command = [str(simulator.binary), "--max-cycles", "100000000"]
+        command += ["--load", f"{cfu.ONCHIP_BASE:#x}:{tmp_path / 'image'}"]
+        done = subprocess.run(command, capture_output=True, check=True, cwd=tmp_path)
+        last = json.loads(done.stderr.splitlines()[-1])
+        assert last["finished"]
+        return int(last["cycles"])
+
+    few, many = 10 * 512, 74 * 512
+    per_byte = (cycles(many) - cycles(few)) / (many - few)
+    rate = cfu.CLOCK_HZ / per_byte / 1e6
+    sys.stdout.write(
+        f"{per_byte:.1f} cycles for a byte: {rate:.2f} MB/s at {cfu.CLOCK_HZ / 1e6:.0f} MHz\n"
+    )
+    # Twice what the line takes, which is 64.
+    assert per_byte < 128

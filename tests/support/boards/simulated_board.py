@@ -19,13 +19,8 @@ from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.boot_image import build_boot_image
 from kiwicha.firmware.power_up import PowerUp
 from kiwicha.sim.soc.flash_model import FLASH_CONTENTS
-from kiwicha.sim.soc.sdcard_model import (
-    SDCARD_CONTENTS,
-    SDCARD_SETTINGS,
-    CardFault,
-    CardKind,
-    card_settings,
-)
+from kiwicha.sim.soc.sdcard_model import SDCARD_CONTENTS
+from kiwicha.sim.soc.sdcard_settings import SDCARD_SETTINGS, CardFault, CardKind, card_settings
 from kiwicha.sim.soc.system_on_chip import HAS_LOADER
 from kiwicha.sim.verilator.simulator import Simulator
 from tests.support.boards.lines import relayed
