@@ -33,6 +33,7 @@ from tests.support.boards.simulated_board import (
     SimulatedBoard,
     SimulatedCard,
     board_header,
+    impatient,
     running_board,
 )
 
@@ -215,9 +216,8 @@ def test_a_card_that_fails_is_named(
 @pytest.mark.verilator
 @pytest.mark.nightly
 def test_speed(simulator: Simulator, tmp_path: Path) -> None:
-    image = build_boot_image(
-        SIMD, board_header(simulator), loader_address=LOADER, power_up=power_up(SIMD)
-    )
+    header = impatient(board_header(simulator))
+    image = build_boot_image(SIMD, header, loader_address=LOADER, power_up=power_up(SIMD))
     (tmp_path / "image").write_bytes(image.raw)
     # What starts ends the simulation.
     end = as_bytes(store(simulator.soc_header, "SIMULATION_CODE", 0))

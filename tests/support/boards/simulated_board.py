@@ -31,6 +31,7 @@ __all__ = [
     "SimulatedBoard",
     "SimulatedCard",
     "board_header",
+    "impatient",
     "running_board",
     "simulated_board",
 ]
@@ -45,6 +46,11 @@ _PIECE_BYTES = 4096
 def board_header(simulator: Simulator) -> str:
     """Return ``kiwicha_soc.h`` for firmware that goes back to the loader."""
     return simulator.soc_header.replace(f"{HAS_LOADER} 0", f"{HAS_LOADER} 1")
+
+
+def impatient(header: str) -> str:
+    """Return ``kiwicha_soc.h`` with a slower clock, so that software waits for fewer cycles."""
+    return re.sub(r"(KIWICHA_SYS_CLK_HZ) \d+u", rf"\1 {_SLOW_CLOCK_HZ}u", header)
 
 
 @dataclass(frozen=True)
@@ -182,7 +188,7 @@ def running_board(
     """
     header = board_header(simulator)
     if flash is not None or sdcard is not None:
-        header = re.sub(r"(KIWICHA_SYS_CLK_HZ) \d+u", rf"\1 {_SLOW_CLOCK_HZ}u", header)
+        header = impatient(header)
     if flash is not None:
         _write_memory(folder, FLASH_CONTENTS, flash)
     if sdcard is not None:
