@@ -239,5 +239,5 @@ def test_speed(simulator: Simulator, tmp_path: Path) -> None:
     sys.stdout.write(
         f"{per_byte:.1f} cycles for a byte: {rate:.2f} MB/s at {cfu.CLOCK_HZ / 1e6:.0f} MHz\n"
     )
-    # Twice what the line takes, which is 64.
-    assert per_byte < 128
+    # The line takes 64 of them.
+    assert 64 < per_byte < 200
