@@ -36,7 +36,7 @@ CAMERA_PINS_CSR = 22
 _SDCARD_CSR = 23
 _SPI_WORD_BITS = 32
 _LEAST_SDCARD_DIVIDER = 4
-"""Of the system's clock: a card answers within less than a cycle of a slow one, not of any."""
+"""Of the system's clock: a card's answer has two cycles to come back."""
 
 
 class SimulationExit(LiteXModule):
