@@ -84,6 +84,7 @@ def ecp5(
     dram_bytes: int,
     loader: str,
     parts: Callable[[int], Parts],
+    has_sdcard: bool = False,
     camera_pins: tuple[str, ...] = (),
 ) -> Board:
     """Return a board with an ECP5; arguments as for `Board`."""
@@ -98,5 +99,6 @@ def ecp5(
         toolchains=(TOOLCHAIN,),
         loader=loader,
         parts=parts,
+        has_sdcard=has_sdcard,
         camera_pins=camera_pins,
     )

@@ -54,6 +54,7 @@ BOARD = ecp5(
     dram_bytes=SDR_HALF_RATE.dram_bytes,
     loader="ulx3s",
     parts=_parts,
+    has_sdcard=True,
     # GP and GN of the header's first eight pairs.
     camera_pins=(
         *("B11", "C11", "A10", "A11", "A9", "B10", "B9", "C10"),

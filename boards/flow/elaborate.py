@@ -18,6 +18,7 @@ from kiwicha.boards.camera_pins import CameraPins
 from kiwicha.boards.flash_pins import FlashPins
 from kiwicha.boards.flow.synthesis import VENDORS
 from kiwicha.boards.flow.system import CONSTRAINTS, REFUSAL, TOP, VIVADO_SCRIPT
+from kiwicha.boards.sdcard_pins import SdcardPins
 from kiwicha.contract.cfu import DRAM_BYTES
 from kiwicha.contract.configs import ALL_CONFIGS, Config
 from kiwicha.contract.peripherals import Peripheral
@@ -105,6 +106,7 @@ def _system(
 ) -> tuple[Parts, Any]:
     parts = board.parts(sys_clk_hz)
     flash = FlashPins(parts.platform, board.family) if Peripheral.FLASH in peripherals else None
+    sdcard = SdcardPins(parts.platform) if Peripheral.SDCARD in peripherals else None
     camera = None
     if Peripheral.CAMERA in peripherals:
         camera = CameraPins(parts.platform, board.camera_pins)
@@ -121,12 +123,15 @@ def _system(
         sys_clk_hz=sys_clk_hz,
         dram_bytes=min(board.dram_bytes, DRAM_BYTES),
         flash_pads=flash and flash.pads,
+        sdcard_pads=sdcard and sdcard.pads,
         camera_pads=camera and camera.pads,
         # Any contents make the memory read its file.
         firmware=bytes(4),
     )
     if flash is not None:
         soc.flash_pins = flash
+    if sdcard is not None:
+        soc.sdcard_pins = sdcard
     if camera is not None:
         soc.csr.add("camera_pins", n=CAMERA_PINS_CSR)
         soc.camera_pins = camera

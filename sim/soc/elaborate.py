@@ -30,6 +30,7 @@ from kiwicha.sim.soc.dram import chip, controller_settings, phy_model
 from kiwicha.sim.soc.dram_log import CommandLog, dram_times
 from kiwicha.sim.soc.flash_model import FlashModel
 from kiwicha.sim.soc.litex_variables import litex_variables
+from kiwicha.sim.soc.sdcard_model import SdcardModel
 from kiwicha.sim.soc.system_on_chip import Soc, soc_header
 
 __all__ = ["LITEX_HEADERS", "SOC_HEADER", "TIMES", "elaborate", "stripped", "write_litex_headers"]
@@ -194,6 +195,7 @@ def elaborate(
     module = chip(memory, memory.clock_hz)
     phy = phy_model(memory, module)
     flash = FlashModel() if Peripheral.FLASH in peripherals else None
+    sdcard = SdcardModel(memory.clock_hz) if Peripheral.SDCARD in peripherals else None
     camera = CameraModel() if Peripheral.CAMERA in peripherals else None
     soc = Soc(
         platform,
@@ -208,11 +210,14 @@ def elaborate(
         sys_clk_hz=memory.clock_hz,
         dram_bytes=memory.dram_bytes,
         flash_pads=flash and flash.pads,
+        sdcard_pads=sdcard and sdcard.pads,
         camera_pads=camera and camera.pads,
         uart_name="sim",
     )
     if flash is not None:
         soc.flash_model = flash
+    if sdcard is not None:
+        soc.sdcard_model = sdcard
     if logs_dram:
         times = json.dumps(dataclasses.asdict(dram_times(memory)))
         (directory / TIMES).write_text(times, encoding="utf-8")
