@@ -72,6 +72,8 @@ class Board:
     camera_pins : tuple of str
         For a camera module, as LiteX or the vendor names them: its eight data lines from bit 0 on,
         PCLK, HREF, VSYNC, XCLK, SCL, SDA, RESET and PWDN; none if it has no place for one.
+    microphone_pins : tuple of str
+        For a microphone, likewise: bit clock, word select and data. They are not the camera's.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Board:
     loader: str
     parts: Callable[[int], Parts]
     camera_pins: tuple[str, ...] = ()
+    microphone_pins: tuple[str, ...] = ()
 
     @property
     def sys_clk_hz(self) -> int:

@@ -85,6 +85,7 @@ def ecp5(
     loader: str,
     parts: Callable[[int], Parts],
     camera_pins: tuple[str, ...] = (),
+    microphone_pins: tuple[str, ...] = (),
 ) -> Board:
     """Return a board with an ECP5; arguments as for `Board`."""
     return Board(
@@ -99,4 +100,5 @@ def ecp5(
         loader=loader,
         parts=parts,
         camera_pins=camera_pins,
+        microphone_pins=microphone_pins,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kiwicha.sound.frontend import RATE_HZ
+from kiwicha.contract.sound import RATE_HZ
 from tests.support.commands.command_line import Command
 from tests.support.requirements import find_in_models
 

@@ -56,8 +56,9 @@ def listen(
 ) -> None:
     """Hear words in sound, and print when, and what share of real time that takes."""
     from kiwicha.commands import console, execution
+    from kiwicha.contract.sound import RATE_HZ
     from kiwicha.sound import listening, recordings, wake_words
-    from kiwicha.sound.frontend import RATE_HZ, frames
+    from kiwicha.sound.frontend import frames
 
     if (recording is None) != microphone:
         given = "both" if microphone else "neither"

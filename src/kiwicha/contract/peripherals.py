@@ -12,3 +12,5 @@ class Peripheral(enum.StrEnum):
     """The board's SPI flash memory, from which the loader copies what lies behind the bitstream."""
     CAMERA = "camera"
     """A camera with a digital video port, whose frames go to DRAM."""
+    MICROPHONE = "microphone"
+    """A microphone with an I2S port, whose samples go to DRAM."""

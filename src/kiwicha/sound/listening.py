@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.program import DType
+from kiwicha.contract.sound import RATE_HZ
 from kiwicha.errors import UsageError
 from kiwicha.pictures import describe
 from kiwicha.program.image import Program
-from kiwicha.sound.frontend import CHANNELS, FRAME_SAMPLES, RATE_HZ
+from kiwicha.sound.frontend import CHANNELS, FRAME_SAMPLES
 from kiwicha.sound.wake_words import Detector, Manifest
 
 __all__ = [
