@@ -63,7 +63,10 @@ def test_a_manifest_says_when_a_word_is_heard(
     [
         ((), "--input or --microphone must be given, not neither"),
         (("--input", "a.wav", "--microphone"), "must be given, not both"),
-        (("--microphone", "--target", "sim"), "--microphone must be given with --target native"),
+        (
+            ("--microphone", "--target", "sim"),
+            "--microphone must be given with --target native or reference, or with --input",
+        ),
     ],
 )
 def test_options_that_do_not_fit(kiwicha: Command, arguments: tuple[str, ...], text: str) -> None:
