@@ -97,7 +97,8 @@ def listen(
                 f"recording must have {hearing.hop} frames or more, not {len(found)} ({recording})"
             )
         lines: list[str] = []
-        cycles = pace = None
+        cycles: tuple[float, float] | None = None
+        pace: str | None = None
         if is_simulated:
             cycles, pace = _simulate_microphone(parts, samples, len(found), lines.append, show)
         elif target is Listening.SIM:
