@@ -75,6 +75,8 @@ class Board:
     camera_pins : tuple of str
         For a camera module, as LiteX or the vendor names them: its eight data lines from bit 0 on,
         PCLK, HREF, VSYNC, XCLK, SCL, SDA, RESET and PWDN; none if it has no place for one.
+    microphone_pins : tuple of str
+        For a microphone, likewise: bit clock, word select and data. They are not the camera's.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Board:
     parts: Callable[[int], Parts]
     has_sdcard: bool = False
     camera_pins: tuple[str, ...] = ()
+    microphone_pins: tuple[str, ...] = ()
 
     @property
     def sys_clk_hz(self) -> int:

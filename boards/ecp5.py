@@ -86,6 +86,7 @@ def ecp5(
     parts: Callable[[int], Parts],
     has_sdcard: bool = False,
     camera_pins: tuple[str, ...] = (),
+    microphone_pins: tuple[str, ...] = (),
 ) -> Board:
     """Return a board with an ECP5; arguments as for `Board`."""
     return Board(
@@ -101,4 +102,5 @@ def ecp5(
         parts=parts,
         has_sdcard=has_sdcard,
         camera_pins=camera_pins,
+        microphone_pins=microphone_pins,
     )

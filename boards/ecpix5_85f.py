@@ -55,4 +55,5 @@ BOARD = ecp5(
     parts=_parts,
     has_sdcard=True,
     camera_pins=tuple(f"{name}:{pin}" for name in ("pmod0", "pmod1") for pin in range(8)),
+    microphone_pins=tuple(f"pmod2:{pin}" for pin in range(3)),
 )

@@ -60,4 +60,6 @@ BOARD = ecp5(
         *("B11", "C11", "A10", "A11", "A9", "B10", "B9", "C10"),
         *("A7", "A8", "C8", "B8", "C6", "C7", "A6", "B6"),
     ),
+    # GP and GN of the ninth pair, GP of the tenth.
+    microphone_pins=("A4", "A5", "A2"),
 )

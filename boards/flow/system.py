@@ -145,8 +145,13 @@ def generated(
         If the board cannot have the configuration or the frequency.
     """
     check_board(board, config)
-    if Peripheral.CAMERA in peripherals and not board.camera_pins:
-        raise BoardError(f"board must be one with pins for a camera, not {board.name}")
+    pins = {
+        Peripheral.CAMERA: board.camera_pins,
+        Peripheral.MICROPHONE: board.microphone_pins,
+    }
+    for peripheral, there in pins.items():
+        if peripheral in peripherals and not there:
+            raise BoardError(f"board must be one with pins for a {peripheral}, not {board.name}")
     if Peripheral.SDCARD in peripherals:
         require_sdcard(board)
         if Peripheral.FLASH in peripherals:

@@ -21,6 +21,7 @@ from kiwicha.contract.serial import LOADER_BYTES, SERIAL_BAUD
 from kiwicha.sim.soc.camera import Camera
 from kiwicha.sim.soc.cpu import VARIANT
 from kiwicha.sim.soc.dram_bridge import DramBridge
+from kiwicha.sim.soc.microphone import Microphone
 
 __all__ = ["CAMERA_PINS_CSR", "HAS_LOADER", "Soc", "soc_header"]
 
@@ -34,6 +35,7 @@ _CAMERA_CSR = 21
 CAMERA_PINS_CSR = 22
 """Likewise, of the bus that sets a camera up; and of the camera's own."""
 _SDCARD_CSR = 23
+_MICROPHONE_CSR = 24
 _SPI_WORD_BITS = 32
 _LEAST_SDCARD_DIVIDER = 4
 """Of the system's clock: a card's answer has two cycles to come back."""
@@ -112,6 +114,9 @@ class Soc(SoCCore):
         ``clk``, ``cs_n``, ``mosi`` and ``miso`` of an SD card that the CPU can read.
     camera_pads : Record or None
         `kiwicha.sim.soc.camera_pixels.CAMERA_PADS` of a camera whose frames go to DRAM.
+    microphone_pads : Record or None
+        `kiwicha.sim.soc.microphone.MICROPHONE_PADS` of a microphone whose samples go to DRAM. The
+        text of `kiwicha.gateware.i2s_receiver.verilog` belongs to such a system.
     uart_name : str
         LiteX's kind of UART: ``serial``, or ``sim`` for byte streams.
     firmware : bytes
@@ -141,6 +146,7 @@ class Soc(SoCCore):
         flash_pads: Any = None,
         sdcard_pads: Any = None,
         camera_pads: Any = None,
+        microphone_pads: Any = None,
         uart_name: str = "serial",
         firmware: bytes = b"",
     ) -> None:
@@ -183,6 +189,8 @@ class Soc(SoCCore):
             self._add_sdcard(sdcard_pads)
         if camera_pads is not None:
             self._add_camera(camera_pads)
+        if microphone_pads is not None:
+            self._add_microphone(microphone_pads)
         pads = platform.request("simulation", loose=True)
         if pads is not None:
             self.simulation = SimulationExit(pads=pads)
@@ -242,6 +250,10 @@ class Soc(SoCCore):
         self.csr.add("camera", n=_CAMERA_CSR)
         self.camera = Camera(pads=pads, port=self._dram_port())
         self.irq.add("camera")
+
+    def _add_microphone(self, pads: Any) -> None:
+        self.csr.add("microphone", n=_MICROPHONE_CSR)
+        self.microphone = Microphone(pads=pads, port=self._dram_port())
 
     def _dram_port(self) -> Any:
         return self.sdram.crossbar.get_port(data_width=8 * LINE_BYTES)

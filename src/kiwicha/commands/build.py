@@ -50,6 +50,10 @@ def build(
         bool,
         typer.Option("--with-camera", help="Frames of a camera module go to DRAM: see the guide."),
     ] = False,
+    with_microphone: Annotated[
+        bool,
+        typer.Option("--with-microphone", help="Samples of an I2S microphone go to DRAM."),
+    ] = False,
     compiles: Annotated[
         bool, typer.Option("--compile/--no-compile", help="Also make the bitstream.")
     ] = True,
@@ -84,6 +88,7 @@ def build(
         Peripheral.FLASH: with_flash,
         Peripheral.SDCARD: with_sdcard,
         Peripheral.CAMERA: with_camera,
+        Peripheral.MICROPHONE: with_microphone,
     }
     peripherals = [peripheral for peripheral, is_wanted in chosen.items() if is_wanted]
     folder = output or Path("build") / build_name(board, config + suffix, peripherals)

@@ -14,3 +14,5 @@ class Peripheral(enum.StrEnum):
     """The board's slot for SD cards, from which the loader copies likewise."""
     CAMERA = "camera"
     """A camera with a digital video port, whose frames go to DRAM."""
+    MICROPHONE = "microphone"
+    """A microphone with an I2S port, whose samples go to DRAM."""
