@@ -117,15 +117,16 @@ def check_memory(link: Link) -> None:
         assert link.checksum(address, len(raw)) == zlib.crc32(raw)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize(
     ("kind", "fault"),
     [
         (CardKind.HIGH, CardFault.NONE),
-        pytest.param(CardKind.STANDARD, CardFault.NONE, marks=pytest.mark.nightly),
-        pytest.param(CardKind.STANDARD_1, CardFault.NONE, marks=pytest.mark.nightly),
-        pytest.param(CardKind.HIGH, CardFault.CRC_ONCE, marks=pytest.mark.nightly),
-        pytest.param(CardKind.HIGH, CardFault.HALF_READ, marks=pytest.mark.nightly),
+        (CardKind.STANDARD, CardFault.NONE),
+        (CardKind.STANDARD_1, CardFault.NONE),
+        (CardKind.HIGH, CardFault.CRC_ONCE),
+        (CardKind.HIGH, CardFault.HALF_READ),
     ],
 )
 def test_pieces_are_there_at_power_up(
@@ -159,6 +160,7 @@ def test_a_reset_in_the_middle_begins_anew(simulator: Simulator, tmp_path: Path)
         assert b"SD card" not in heard
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize(
     ("card", "text"),
