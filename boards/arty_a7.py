@@ -77,4 +77,6 @@ def arty(*, size: str, part: str) -> Board:
         parts=parts,
         # Headers JB and JC, whose pins have no resistors in between.
         camera_pins=tuple(f"{name}:{pin}" for name in ("pmodb", "pmodc") for pin in range(8)),
+        # The first pins of header JD: 1 MHz passes its resistors.
+        microphone_pins=tuple(f"pmodd:{pin}" for pin in range(3)),
     )

@@ -69,9 +69,14 @@ class Board:
         The board's name in openFPGALoader.
     parts : callable
         Takes the frequency of the system in hertz; returns the `Parts`.
+    has_sdcard : bool
+        It has a slot for SD cards, and its platform the resource of
+        `kiwicha.boards.sdcard_pins.SdcardPins`.
     camera_pins : tuple of str
         For a camera module, as LiteX or the vendor names them: its eight data lines from bit 0 on,
         PCLK, HREF, VSYNC, XCLK, SCL, SDA, RESET and PWDN; none if it has no place for one.
+    microphone_pins : tuple of str
+        For a microphone, likewise: bit clock, word select and data. They are not the camera's.
     """
 
     name: str
@@ -84,7 +89,9 @@ class Board:
     toolchains: tuple[str, ...]
     loader: str
     parts: Callable[[int], Parts]
+    has_sdcard: bool = False
     camera_pins: tuple[str, ...] = ()
+    microphone_pins: tuple[str, ...] = ()
 
     @property
     def sys_clk_hz(self) -> int:

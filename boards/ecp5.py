@@ -84,7 +84,9 @@ def ecp5(
     dram_bytes: int,
     loader: str,
     parts: Callable[[int], Parts],
+    has_sdcard: bool = False,
     camera_pins: tuple[str, ...] = (),
+    microphone_pins: tuple[str, ...] = (),
 ) -> Board:
     """Return a board with an ECP5; arguments as for `Board`."""
     return Board(
@@ -98,5 +100,7 @@ def ecp5(
         toolchains=(TOOLCHAIN,),
         loader=loader,
         parts=parts,
+        has_sdcard=has_sdcard,
         camera_pins=camera_pins,
+        microphone_pins=microphone_pins,
     )

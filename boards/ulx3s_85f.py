@@ -54,9 +54,12 @@ BOARD = ecp5(
     dram_bytes=SDR_HALF_RATE.dram_bytes,
     loader="ulx3s",
     parts=_parts,
+    has_sdcard=True,
     # GP and GN of the header's first eight pairs.
     camera_pins=(
         *("B11", "C11", "A10", "A11", "A9", "B10", "B9", "C10"),
         *("A7", "A8", "C8", "B8", "C6", "C7", "A6", "B6"),
     ),
+    # GP and GN of the ninth pair, GP of the tenth.
+    microphone_pins=("A4", "A5", "A2"),
 )

@@ -25,9 +25,11 @@ _SELF_TEST = tuple(
     FOLDER / "selftest" / name for name in ("access.c", "instructions.c", "memory.c")
 )
 _INCLUDES = (_BOOT, PLATFORM, _RUNTIME, PLATFORM / "include")
-_LOADER_SOURCES = ("loader.c", "flash.c", "frame.c", "line.c", "litex.c")
+_LOADER_SOURCES = ("loader.c", "flash.c", "sdcard.c", "frame.c", "line.c", "litex.c")
 _LOADER_NAME = "kiwicha_loader.h"
 _CALIBRATION = "KIWICHA_HAS_CALIBRATION"
+_SDCARD = "KIWICHA_CSR_SDCARD_CONTROL"
+"""Macro: the loader also speaks to SD cards, for which its memory is just large enough."""
 
 
 def build_boot_image(
@@ -74,6 +76,7 @@ def build_boot_image(
         _INCLUDES,
         base=loader_address,
         space_bytes=LOADER_BYTES,
+        is_small=_SDCARD in soc_header,
         on_build=on_build,
     )
     generated[_LOADER_NAME] = _loader_header(loader.raw, has_calibration=litex_headers is not None)

@@ -38,6 +38,8 @@ _FLAGS = (
     *("-ffunction-sections", "-fdata-sections"),
     *WARNINGS,
 )
+# Over the level of optimization. Zig's own -Oz strips the symbols that sizes are read from.
+_SMALL_FLAGS = ("-Xclang", "-Oz")
 # Others' sources are as they are, and in GNU's C.
 _LIBRARY_FLAGS = ("-w", "-Wno-error", "-std=gnu11", "-Os")
 
@@ -93,6 +95,7 @@ def compile_image(
     base: int,
     space_bytes: int,
     defines: Sequence[str] = (),
+    is_small: bool = False,
     library: Library | None = None,
     on_build: Callable[[], None] | None = None,
 ) -> Image:
@@ -112,6 +115,8 @@ def compile_image(
         Memory there is for it and its stack.
     defines : sequence of str
         Macros, with their values.
+    is_small : bool
+        It is compiled for size, not for speed.
     library : Library or None
         What else is linked.
     on_build : callable or None
@@ -126,11 +131,12 @@ def compile_image(
     """
     zig = tools.zig()
     folders = tuple(includes)
+    flags = (*_FLAGS, *(_SMALL_FLAGS if is_small else ()))
     script = f"kiwicha_onchip_base = {base:#x};\nkiwicha_onchip_bytes = {space_bytes};\n"
     texts = {**generated, MEMORY_SCRIPT_NAME: script}
     headers = sorted(path for folder in folders for path in folder.glob("*.h"))
     key = cache.digest([
-        *(*_FLAGS, *_LIBRARY_FLAGS, *defines, zig.version, *texts, *texts.values()),
+        *(*flags, *_LIBRARY_FLAGS, *defines, zig.version, *texts, *texts.values()),
         library.version if library else "",
         *(PLATFORM / "link.ld", *sources, *headers),
     ])
@@ -140,7 +146,7 @@ def compile_image(
         for name, text in texts.items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
-        cc = [*zig.command, "cc", *_FLAGS, *(f"-D{define}" for define in defines), f"-I{folder}"]
+        cc = [*zig.command, "cc", *flags, *(f"-D{define}" for define in defines), f"-I{folder}"]
         own = [f"-I{include}" for include in folders]
         objects: list[str] = []
         if library:

@@ -18,6 +18,8 @@ from kiwicha.boards.camera_pins import CameraPins
 from kiwicha.boards.flash_pins import FlashPins
 from kiwicha.boards.flow.synthesis import VENDORS
 from kiwicha.boards.flow.system import CONSTRAINTS, REFUSAL, TOP, VIVADO_SCRIPT
+from kiwicha.boards.microphone_pins import MicrophonePins
+from kiwicha.boards.sdcard_pins import SdcardPins
 from kiwicha.contract.cfu import DRAM_BYTES
 from kiwicha.contract.configs import ALL_CONFIGS, Config
 from kiwicha.contract.peripherals import Peripheral
@@ -25,7 +27,13 @@ from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc.cpu import has_long_pipeline, write_long_pipeline
 from kiwicha.sim.soc.dram import controller_settings
-from kiwicha.sim.soc.elaborate import LITEX_HEADERS, SOC_HEADER, stripped, write_litex_headers
+from kiwicha.sim.soc.elaborate import (
+    LITEX_HEADERS,
+    SOC_HEADER,
+    receivers,
+    stripped,
+    write_litex_headers,
+)
 from kiwicha.sim.soc.system_on_chip import CAMERA_PINS_CSR, Soc, soc_header
 
 __all__ = ["elaborate"]
@@ -79,7 +87,8 @@ def elaborate(
         parts.platform.build(soc, build_dir=scratch, build_name=TOP, run=False)
         written = Path(scratch)
         text = (written / f"{TOP}.v").read_text(encoding="utf-8")
-        (directory / f"{TOP}.v").write_text(stripped(text), encoding="utf-8")
+        text = stripped(text) + receivers(sys_clk_hz, peripherals)
+        (directory / f"{TOP}.v").write_text(text, encoding="utf-8")
         paths = [Path(path) for path, *_ in parts.platform.sources]
         (cpu_file,) = (path for path in paths if path.name not in {"cfu.v", f"{TOP}.v"})
         text = cpu_file.read_text(encoding="utf-8")
@@ -105,9 +114,13 @@ def _system(
 ) -> tuple[Parts, Any]:
     parts = board.parts(sys_clk_hz)
     flash = FlashPins(parts.platform, board.family) if Peripheral.FLASH in peripherals else None
+    sdcard = SdcardPins(parts.platform) if Peripheral.SDCARD in peripherals else None
     camera = None
     if Peripheral.CAMERA in peripherals:
         camera = CameraPins(parts.platform, board.camera_pins)
+    microphone = None
+    if Peripheral.MICROPHONE in peripherals:
+        microphone = MicrophonePins(parts.platform, board.microphone_pins)
     soc = Soc(
         parts.platform,
         crg=parts.crg,
@@ -121,15 +134,21 @@ def _system(
         sys_clk_hz=sys_clk_hz,
         dram_bytes=min(board.dram_bytes, DRAM_BYTES),
         flash_pads=flash and flash.pads,
+        sdcard_pads=sdcard and sdcard.pads,
         camera_pads=camera and camera.pads,
+        microphone_pads=microphone and microphone.pads,
         # Any contents make the memory read its file.
         firmware=bytes(4),
     )
     if flash is not None:
         soc.flash_pins = flash
+    if sdcard is not None:
+        soc.sdcard_pins = sdcard
     if camera is not None:
         soc.csr.add("camera_pins", n=CAMERA_PINS_CSR)
         soc.camera_pins = camera
+    if microphone is not None:
+        soc.microphone_pins = microphone
     soc.finalize()
     return parts, soc
 

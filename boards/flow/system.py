@@ -31,6 +31,7 @@ __all__ = [
     "board_headers",
     "check_board",
     "generated",
+    "require_sdcard",
     "system_files",
 ]
 
@@ -98,6 +99,21 @@ def check_board(board: Board, config: Config) -> None:
         )
 
 
+def require_sdcard(board: Board) -> None:
+    """Check that a board has a slot for SD cards.
+
+    Raises
+    ------
+    BoardError
+        If it has none.
+    """
+    if not board.has_sdcard:
+        raise BoardError(
+            f"board must be one with a slot for SD cards, not {board.name}; its flash memory can"
+            " hold the same image: --with-flash and kiwicha load --flash"
+        )
+
+
 def generated(
     board: Board,
     config: Config,
@@ -129,8 +145,20 @@ def generated(
         If the board cannot have the configuration or the frequency.
     """
     check_board(board, config)
-    if Peripheral.CAMERA in peripherals and not board.camera_pins:
-        raise BoardError(f"board must be one with pins for a camera, not {board.name}")
+    pins = {
+        Peripheral.CAMERA: board.camera_pins,
+        Peripheral.MICROPHONE: board.microphone_pins,
+    }
+    for peripheral, there in pins.items():
+        if peripheral in peripherals and not there:
+            raise BoardError(f"board must be one with pins for a {peripheral}, not {board.name}")
+    if Peripheral.SDCARD in peripherals:
+        require_sdcard(board)
+        if Peripheral.FLASH in peripherals:
+            raise BoardError(
+                "the loader must read flash memory or SD cards, not both: its memory is too small;"
+                " build --with-flash or --with-sdcard"
+            )
 
     def elaborate(folder: Path) -> None:
         tools.run(

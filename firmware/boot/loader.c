@@ -13,6 +13,7 @@
 #include "litex.h"
 #include "machine.h"
 #include "platform.h"
+#include "sdcard.h"
 
 /* Request: number, operation, address, count or data. Answer: number, status, data. */
 #define AT_NUMBER 0
@@ -157,14 +158,15 @@ static void obey_litex(void)
     }
 }
 
-/* A host that speaks meanwhile gets the loader, whatever flash memory holds. */
+/* A host that speaks meanwhile gets the loader, whatever is stored. */
 #define WAIT_CYCLES (KIWICHA_SYS_CLK_HZ / 4u)
 
-static void boot_from_flash(void)
+static void boot_from_stored(void)
 {
     uint32_t start;
-    if (kiwicha_flash_load(is_for_programs, &start) && start != KIWICHA_FLASH_NO_START &&
-        kiwicha_line_is_silent(WAIT_CYCLES)) {
+    if ((kiwicha_sdcard_load(is_for_programs, &start) ||
+         kiwicha_flash_load(is_for_programs, &start)) &&
+        start != KIWICHA_FLASH_NO_START && kiwicha_line_is_silent(WAIT_CYCLES)) {
         start_at(start);
     }
 }
@@ -178,7 +180,7 @@ int main(uint32_t last_status)
     bool has_asked = last_status == KIWICHA_NO_STATUS;
     if (has_asked) {
         kiwicha_litex_ask();
-        boot_from_flash();
+        boot_from_stored();
     }
     for (;;) {
         uint32_t bytes = kiwicha_frame_receive(request);

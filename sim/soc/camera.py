@@ -2,29 +2,25 @@
 
 from typing import Any
 
-from litedram.frontend.dma import LiteDRAMDMAWriter
-from litex.gen import LiteXModule
-from litex.soc.interconnect import stream
 from litex.soc.interconnect.csr import CSRField, CSRStatus, CSRStorage
 from litex.soc.interconnect.csr_eventmanager import EventManager, EventSourcePulse
-from migen import Array, Cat, If, Signal, log2_int
+from migen import Array, If, Signal, log2_int
 
 from kiwicha.contract.cfu import DRAM_BASE
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.sim.soc.camera_pixels import COORDINATE_BITS, STEP_BITS, CameraPixels
+from kiwicha.sim.soc.line_writer import LineWriter
 
 __all__ = ["Camera"]
 
 _BUFFERS = 2
 _FIFO_LINES = 16
 """Between camera and memory: what comes while DRAM is refreshed or the engine fetches."""
-_DMA_LINES = 4
 _ADDRESS_BITS = 32
-_COUNT_BITS = 24
 _LINE_SHIFT = log2_int(LINE_BYTES)
 
 
-class Camera(LiteXModule):
+class Camera(LineWriter):
     """Frames of a camera, written to two places of DRAM in turn.
 
     A frame goes to the next place if software has armed that; else it is dropped. So a place keeps
@@ -42,11 +38,7 @@ class Camera(LiteXModule):
 
     def __init__(self, *, pads: Any, port: Any) -> None:
         self.pixels = pixels = CameraPixels(pads)
-        self.dma = dma = LiteDRAMDMAWriter(port, fifo_depth=_DMA_LINES)
-        # The DMA takes a line when the memory takes its command.
-        self.lines = lines = stream.SyncFIFO(
-            [("address", port.address_width), ("data", port.data_width)], _FIFO_LINES
-        )
+        self._add_dma(port, _FIFO_LINES)
         self._control = CSRStorage(
             fields=[
                 CSRField("enable", description="Frames are taken, from the next one on."),
@@ -88,50 +80,23 @@ class Camera(LiteXModule):
             pixels.width.eq(self._width.storage),
             pixels.height.eq(self._height.storage),
         ]
-        self.comb += lines.source.connect(dma.sink)
-        self._collect(pixels, lines.sink)
-        self._count_frames(pixels, lines.sink, port)
+        self.comb += self.lines.source.connect(self.dma.sink)
+        self._collect(pixels.pixel, pixels.is_pixel, pixels.begins)
+        self._count_frames(pixels, port)
 
-    def _collect(self, pixels: CameraPixels, sink: Any) -> None:
-        """Make lines of the memory of pixels."""
-        self.line, self.line_is_full = line, is_full = Signal(8 * LINE_BYTES), Signal()
-        self.is_taking, self.is_lost = Signal(), Signal()
-        self.at = Signal(_COUNT_BITS)
-        count = Signal(max=LINE_BYTES)
-        self.comb += [
-            sink.valid.eq(is_full),
-            sink.data.eq(line),
-            sink.address.eq(self.at),
-        ]
-        self.sync += [
-            If(is_full & sink.ready, is_full.eq(0), self.at.eq(self.at + 1)),
-            If(
-                pixels.is_pixel & self.is_taking,
-                line.eq(Cat(line[8:], pixels.pixel)),
-                count.eq(count + 1),
-                # The first pixel of the next line of memory comes before this one has gone.
-                If(is_full & ~sink.ready, self.is_lost.eq(1)),
-                If(count == LINE_BYTES - 1, is_full.eq(1)),
-            ),
-            If(pixels.begins, count.eq(0), self.is_lost.eq(0)),
-        ]
-
-    def _count_frames(self, pixels: CameraPixels, sink: Any, port: Any) -> None:
+    def _count_frames(self, pixels: CameraPixels, port: Any) -> None:
         """Say where frames go, and when they are there."""
         places = Array([self._place0.storage, self._place1.storage])
         which, armed = self._next.status, self._armed.status
-        frame, under_way, is_over = self._frames.status, Signal(_COUNT_BITS), Signal()
-        taken = Signal(32)
-        is_in, is_out, is_done = Signal(), Signal(), Signal()
+        under_way, _ = self._count_lines(port)
+        frame, is_over = self._frames.status, Signal()
+        taken, is_done = Signal(32), Signal()
         armed_bits = Array([armed[0], armed[1]])
         self.comb += [
-            is_in.eq(sink.valid & sink.ready),
-            is_out.eq(port.wdata.valid & port.wdata.ready),
             is_done.eq(is_over & ~self.line_is_full & (under_way == 0)),
             self.ev.frame.trigger.eq(is_done & ~self.is_lost),
         ]
         self.sync += [
-            under_way.eq(under_way + is_in - is_out),
             If(self._arm.re, armed.eq(armed | self._arm.storage)),
             If(
                 pixels.begins,

@@ -22,6 +22,8 @@ from kiwicha.contract import cfu, memories
 from kiwicha.contract.configs import ALL_CONFIGS
 from kiwicha.contract.peripherals import Peripheral
 from kiwicha.contract.program import BootBlock
+from kiwicha.contract.sound import RATE_HZ
+from kiwicha.gateware import i2s_receiver
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc import probes
 from kiwicha.sim.soc.camera_model import CameraModel
@@ -30,9 +32,19 @@ from kiwicha.sim.soc.dram import chip, controller_settings, phy_model
 from kiwicha.sim.soc.dram_log import CommandLog, dram_times
 from kiwicha.sim.soc.flash_model import FlashModel
 from kiwicha.sim.soc.litex_variables import litex_variables
+from kiwicha.sim.soc.microphone_model import MicrophoneModel
+from kiwicha.sim.soc.sdcard_model import SdcardModel
 from kiwicha.sim.soc.system_on_chip import Soc, soc_header
 
-__all__ = ["LITEX_HEADERS", "SOC_HEADER", "TIMES", "elaborate", "stripped", "write_litex_headers"]
+__all__ = [
+    "LITEX_HEADERS",
+    "SOC_HEADER",
+    "TIMES",
+    "elaborate",
+    "receivers",
+    "stripped",
+    "write_litex_headers",
+]
 
 TOP = "soc"
 SOC_HEADER = "kiwicha_soc.h"
@@ -64,6 +76,13 @@ def stripped(source: str) -> str:
     """Return Verilog or C without comments and attributes: they hold times and local paths."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*|\(\* src = .*? \*\)", "", source, flags=re.DOTALL)
     return re.sub(r"\n\s*\n+", "\n", text).lstrip()
+
+
+def receivers(clock_hz: int, peripherals: Collection[Peripheral]) -> str:
+    """Return the Verilog of modules that peripherals of a system at some clock are instances of."""
+    if Peripheral.MICROPHONE not in peripherals:
+        return ""
+    return stripped(i2s_receiver.verilog(clock_hz=clock_hz, rate_hz=RATE_HZ))
 
 
 def write_litex_headers(soc: Any, folder: Path) -> None:
@@ -194,7 +213,9 @@ def elaborate(
     module = chip(memory, memory.clock_hz)
     phy = phy_model(memory, module)
     flash = FlashModel() if Peripheral.FLASH in peripherals else None
+    sdcard = SdcardModel(memory.clock_hz) if Peripheral.SDCARD in peripherals else None
     camera = CameraModel() if Peripheral.CAMERA in peripherals else None
+    microphone = MicrophoneModel() if Peripheral.MICROPHONE in peripherals else None
     soc = Soc(
         platform,
         crg=CRG(platform.request("sys_clk")),
@@ -208,23 +229,30 @@ def elaborate(
         sys_clk_hz=memory.clock_hz,
         dram_bytes=memory.dram_bytes,
         flash_pads=flash and flash.pads,
+        sdcard_pads=sdcard and sdcard.pads,
         camera_pads=camera and camera.pads,
+        microphone_pads=microphone and microphone.pads,
         uart_name="sim",
     )
     if flash is not None:
         soc.flash_model = flash
+    if sdcard is not None:
+        soc.sdcard_model = sdcard
     if logs_dram:
         times = json.dumps(dataclasses.asdict(dram_times(memory)))
         (directory / TIMES).write_text(times, encoding="utf-8")
         soc.dram_log = CommandLog(phy.dfi, memory.phases)
     if camera is not None:
         soc.camera_model = camera
+    if microphone is not None:
+        soc.microphone_model = microphone
     banks = _name_banks(phy)
     _add_port_word(soc)
     soc.finalize()
     output = platform.get_verilog(soc, name=TOP)
     body, end, _ = stripped(output.main_source).rpartition("endmodule")
     text = f"{body}{probes.verilog_lines(has_engine=has_engine)}{end}\n"
+    text += receivers(memory.clock_hz, peripherals)
     (directory / "soc.v").write_text(text, encoding="utf-8")
     (directory / PROBES_HEADER).write_text(probes.header(TOP), encoding="utf-8")
     (cpu_file,) = (path for path, *_ in platform.sources if Path(path) != cfu_file.absolute())

@@ -20,7 +20,9 @@ GENERATORS = (
 _SYSTEM = (
     *("camera.py", "camera_model.py", "camera_pixels.py", "cpu.py"),
     *("dram.py", "dram_bridge.py", "dram_log.py", "dram_timing.py", "elaborate.py"),
-    *("flash_model.py", "litex_variables.py", "probes.py", "system_on_chip.py"),
+    *("flash_model.py", "line_writer.py", "litex_variables.py"),
+    *("microphone.py", "microphone_model.py", "probes.py", "sample_ring.py", "system_on_chip.py"),
+    *("sdcard_line.py", "sdcard_model.py", "sdcard_settings.py"),
 )
 
 

@@ -1,5 +1,6 @@
 """The system on chip: one class for the simulation and for every board."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from migen import Signal
 from kiwicha.contract import cfu
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.flash import FLASH_SPI_HZ
+from kiwicha.contract.sdcard import SDCARD_SPI_HZ, SDCARD_START_HZ
 from kiwicha.contract.serial import LOADER_BYTES, SERIAL_BAUD
 from kiwicha.sim.soc.camera import Camera
 from kiwicha.sim.soc.cpu import VARIANT
 from kiwicha.sim.soc.dram_bridge import DramBridge
+from kiwicha.sim.soc.microphone import Microphone
 
 __all__ = ["CAMERA_PINS_CSR", "HAS_LOADER", "Soc", "soc_header"]
 
@@ -31,7 +34,11 @@ without it, so that firmware is the same."""
 _CAMERA_CSR = 21
 CAMERA_PINS_CSR = 22
 """Likewise, of the bus that sets a camera up; and of the camera's own."""
-_FLASH_WORD_BITS = 32
+_SDCARD_CSR = 23
+_MICROPHONE_CSR = 24
+_SPI_WORD_BITS = 32
+_LEAST_SDCARD_DIVIDER = 4
+"""Of the system's clock: a card's answer has two cycles to come back."""
 
 
 class SimulationExit(LiteXModule):
@@ -103,8 +110,13 @@ class Soc(SoCCore):
         How much of DRAM is used, `cfu.DRAM_BYTES` at most.
     flash_pads : Record or None
         ``clk``, ``cs_n``, ``mosi`` and ``miso`` of a flash memory that the CPU can read.
+    sdcard_pads : Record or None
+        ``clk``, ``cs_n``, ``mosi`` and ``miso`` of an SD card that the CPU can read.
     camera_pads : Record or None
         `kiwicha.sim.soc.camera_pixels.CAMERA_PADS` of a camera whose frames go to DRAM.
+    microphone_pads : Record or None
+        `kiwicha.sim.soc.microphone.MICROPHONE_PADS` of a microphone whose samples go to DRAM. The
+        text of `kiwicha.gateware.i2s_receiver.verilog` belongs to such a system.
     uart_name : str
         LiteX's kind of UART: ``serial``, or ``sim`` for byte streams.
     firmware : bytes
@@ -132,7 +144,9 @@ class Soc(SoCCore):
         sys_clk_hz: int = cfu.CLOCK_HZ,
         dram_bytes: int = cfu.DRAM_BYTES,
         flash_pads: Any = None,
+        sdcard_pads: Any = None,
         camera_pads: Any = None,
+        microphone_pads: Any = None,
         uart_name: str = "serial",
         firmware: bytes = b"",
     ) -> None:
@@ -171,8 +185,12 @@ class Soc(SoCCore):
             self._connect_interrupt()
         if flash_pads is not None:
             self._add_flash(flash_pads)
+        if sdcard_pads is not None:
+            self._add_sdcard(sdcard_pads)
         if camera_pads is not None:
             self._add_camera(camera_pads)
+        if microphone_pads is not None:
+            self._add_microphone(microphone_pads)
         pads = platform.request("simulation", loose=True)
         if pads is not None:
             self.simulation = SimulationExit(pads=pads)
@@ -221,12 +239,21 @@ class Soc(SoCCore):
 
     def _add_flash(self, pads: Any) -> None:
         self.csr.add("flash", n=_FLASH_CSR)
-        self.flash = SPIMaster(pads, _FLASH_WORD_BITS, self.sys_clk_freq, FLASH_SPI_HZ)
+        self.flash = SPIMaster(pads, _SPI_WORD_BITS, self.sys_clk_freq, FLASH_SPI_HZ)
+
+    def _add_sdcard(self, pads: Any) -> None:
+        self.csr.add("sdcard", n=_SDCARD_CSR)
+        self.sdcard = SPIMaster(pads, _SPI_WORD_BITS, self.sys_clk_freq, SDCARD_START_HZ)
+        self.sdcard.add_clk_divider()
 
     def _add_camera(self, pads: Any) -> None:
         self.csr.add("camera", n=_CAMERA_CSR)
         self.camera = Camera(pads=pads, port=self._dram_port())
         self.irq.add("camera")
+
+    def _add_microphone(self, pads: Any) -> None:
+        self.csr.add("microphone", n=_MICROPHONE_CSR)
+        self.microphone = Microphone(pads=pads, port=self._dram_port())
 
     def _dram_port(self) -> Any:
         return self.sdram.crossbar.get_port(data_width=8 * LINE_BYTES)
@@ -273,7 +300,9 @@ def soc_header(soc: Soc) -> str:
     str
         ``KIWICHA_CSR_<BLOCK>_<REGISTER>`` for each register; ``KIWICHA_SYS_CLK_HZ``,
         ``KIWICHA_SOC_DRAM_BYTES`` (what Programs may use of DRAM), ``KIWICHA_LOADER_ADDRESS`` and
-        `HAS_LOADER`, which is 0 in the simulation. With an interrupt of the engine also
+        `HAS_LOADER`, which is 0 in the simulation. With an SD card also what divides the system's
+        clock for it: ``KIWICHA_SDCARD_START_DIVIDER`` until it is ready, ``KIWICHA_SDCARD_DIVIDER``
+        afterwards. With an interrupt of the engine also
         ``KIWICHA_INTERRUPT_<BLOCK>``, the number of each.
     """
     usable = soc.dram_bytes - LOADER_BYTES
@@ -293,6 +322,11 @@ def soc_header(soc: Soc) -> str:
             name = f"{block}_{register.name}".upper()
             lines.append(f"#define KIWICHA_CSR_{name} 0x{address:08x}u")
             address += 4 * -(-register.size // region.busword)
+    if hasattr(soc, "sdcard"):
+        lines += [
+            f"#define KIWICHA_SDCARD_{name}DIVIDER {_sdcard_divider(soc.sys_clk_freq, most_hz)}u"
+            for name, most_hz in (("START_", SDCARD_START_HZ), ("", SDCARD_SPI_HZ))
+        ]
     if hasattr(soc, "engine_events"):
         lines += [
             f"#define KIWICHA_INTERRUPT_{block.upper()} {number}"
@@ -300,3 +334,7 @@ def soc_header(soc: Soc) -> str:
         ]
     lines += ["", "#endif"]
     return "\n".join(lines) + "\n"
+
+
+def _sdcard_divider(sys_clk_hz: float, most_hz: int) -> int:
+    return max(_LEAST_SDCARD_DIVIDER, math.ceil(sys_clk_hz / most_hz))

@@ -64,7 +64,7 @@ def test_an_image_holds_its_pieces() -> None:
 def test_what_is_too_large_is_refused() -> None:
     most = FLASH_BYTES - FLASH_IMAGE_OFFSET - FlashHeader.size_bytes() - FlashRecord.size_bytes()
     assert len(application_image(SIMD, bytes(most))) == FLASH_BYTES - FLASH_IMAGE_OFFSET
-    with pytest.raises(CapacityError, match=r"^what flash memory holds behind the bitstream must"):
+    with pytest.raises(CapacityError, match=r"^what flash memory behind the bitstream holds must"):
         application_image(SIMD, bytes(most + 1))
     with pytest.raises(CapacityError, match=r"^pieces of memory must be 1 to 16, not 0"):
         flash_image(SIMD, [(0, b"")])

@@ -61,6 +61,21 @@ def test_scripts_are_written_without_a_build(
     assert kiwicha.error(*words, "--seeds", "2").startswith("--scripts-only must be given without")
 
 
+@pytest.mark.slow
+def test_scripts_of_a_system_that_reads_sd_cards(
+    kiwicha: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("build", "ulx3s_85f", "--config", "simd", "--with-sdcard", "--scripts-only")
+    code, _, err = kiwicha(*words)
+    assert code == 0, err
+    folder = tmp_path / "build" / "ulx3s_85f-simd-sdcard"
+    assert "nextpnr-ecp5" in (folder / "trellis.sh").read_text()
+    assert "spisdcard_miso" in (folder / "soc.v").read_text()
+    error = kiwicha.error("build", "arty_a7_35", *words[2:])
+    assert error.startswith("board must be one with a slot for SD cards, not arty_a7_35; ")
+
+
 @pytest.mark.parametrize(("toolchain", "name"), [("vivado", "Vivado"), ("openxc7", "openXC7")])
 def test_a_missing_tool_is_reported(
     kiwicha: Command, monkeypatch: pytest.MonkeyPatch, toolchain: str, name: str

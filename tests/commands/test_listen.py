@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kiwicha.sound.frontend import RATE_HZ
+from kiwicha.contract.sound import RATE_HZ
 from tests.support.commands.command_line import Command
 from tests.support.requirements import find_in_models
 
@@ -63,7 +63,10 @@ def test_a_manifest_says_when_a_word_is_heard(
     [
         ((), "--input or --microphone must be given, not neither"),
         (("--input", "a.wav", "--microphone"), "must be given, not both"),
-        (("--microphone", "--target", "sim"), "--microphone must be given with --target native"),
+        (
+            ("--microphone", "--target", "sim"),
+            "--microphone must be given with --target native or reference, or with --input",
+        ),
     ],
 )
 def test_options_that_do_not_fit(kiwicha: Command, arguments: tuple[str, ...], text: str) -> None:

@@ -111,6 +111,50 @@ def test_what_the_loader_reads_lies_behind_the_bitstream(
     assert kiwicha.error(*words).startswith("bitstream must have at most 4194304 bytes, not ")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["model", "application"])
+def test_the_image_of_an_sd_card_is_written(
+    kiwicha: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tiny: Path, what: str
+) -> None:
+    seen = stand_in(monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    Path("application.bin").write_bytes(b"program")
+    words = ["ulx3s_85f", "--config", "simd", "--sdcard", "my card.img", f"--{what}"]
+    words.append(str(tiny if what == "model" else "application.bin"))
+    code, out, err = kiwicha("load", *words)
+    assert code == 0, err
+    assert "sudo dd if='my card.img' of=/dev/sdX bs=1M conv=fsync\n" in out
+    assert "kiwicha build ulx3s_85f --config simd --with-sdcard\n" in out
+    raw = Path("my card.img").read_bytes()
+    assert len(raw) % 512 == 0
+    header = FlashHeader.unpack(raw[: FlashHeader.size_bytes()])
+    assert header.config_hash == CONFIGS["simd"].hash
+    assert header.records == (2 if what == "model" else 1)
+    assert not seen.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--model", "demo", "--flash"], "--sdcard must be given without --flash and --bitstream"),
+        (["--erase"], "--erase must be given without --sdcard"),
+        ([], "--sdcard must be given with --model or --application"),
+        (
+            ["--model", "demo", "--config", "bringup"],
+            "--model or --application must be given alone",
+        ),
+    ],
+)
+def test_an_sd_card_is_written_alone(
+    kiwicha: Command, tmp_path: Path, words: list[str], text: str
+) -> None:
+    path = tmp_path / "card.img"
+    assert kiwicha.error("load", "ulx3s_85f", "--sdcard", path, *words).startswith(text)
+    error = kiwicha.error("load", "arty_a7_35", "--sdcard", path, "--model", "demo")
+    assert error.startswith("board must be one with a slot for SD cards, not arty_a7_35; ")
+    assert not path.exists()
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -125,7 +169,7 @@ def test_what_lies_behind_the_bitstream_is_for_flash_memory(
     kiwicha: Command, words: list[str]
 ) -> None:
     error = kiwicha.error("load", "ulx3s_85f", *words)
-    assert error.startswith("--model or --application must be given with --flash, not both")
+    assert error.startswith("--model or --application must be given alone, with --flash")
 
 
 def test_flash_memory_is_erased_alone(

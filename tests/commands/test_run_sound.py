@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kiwicha.commands.execution import model_inputs, prepare
+from kiwicha.contract.sound import RATE_HZ
 from kiwicha.errors import UsageError
-from kiwicha.sound.frontend import RATE_HZ
 from kiwicha.sound.spectra import SPECTRA, SpectrumKind
 from tests.support.oracle.sequences import ask_in_a_row
 

@@ -20,6 +20,7 @@ from kiwicha.firmware.native import build_native, run_native
 from kiwicha.library import library, metadata
 from kiwicha.sim.reference import executor as reference
 from tests.support import requirements
+from tests.support.choices import by_day
 from tests.support.models import random_networks
 from tests.support.models.detectors import BOXES, OPTIONS, detector
 from tests.support.oracle import oracle
@@ -93,7 +94,7 @@ def test_random_detectors(
 
 @KINDS
 @VARIANTS
-@pytest.mark.parametrize("threshold", [1e-8, 0.2, 0.99])
+@pytest.mark.parametrize("threshold", by_day(0.2, 1e-8, 0.99))
 def test_the_device_makes_the_same_boxes(
     threshold: float, is_regular: bool, dtype: type[np.generic], is_float: bool
 ) -> None:

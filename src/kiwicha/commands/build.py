@@ -40,9 +40,19 @@ def build(
             "--with-flash", help="The loader reads flash memory: see kiwicha load --flash."
         ),
     ] = False,
+    with_sdcard: Annotated[
+        bool,
+        typer.Option(
+            "--with-sdcard", help="The loader reads an SD card: see kiwicha load --sdcard."
+        ),
+    ] = False,
     with_camera: Annotated[
         bool,
         typer.Option("--with-camera", help="Frames of a camera module go to DRAM: see the guide."),
+    ] = False,
+    with_microphone: Annotated[
+        bool,
+        typer.Option("--with-microphone", help="Samples of an I2S microphone go to DRAM."),
     ] = False,
     compiles: Annotated[
         bool, typer.Option("--compile/--no-compile", help="Also make the bitstream.")
@@ -55,7 +65,7 @@ def build(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option(help="Folder for the outputs; build/BOARD-CONFIG[-flash] by default."),
+        typer.Option(help="Folder for the outputs; build/BOARD-CONFIG[-flash|-sdcard] by default."),
     ] = None,
     json: Annotated[str | None, typer.Option(help="Receives the report; - is stdout.")] = None,
 ) -> None:
@@ -74,7 +84,12 @@ def build(
         )
     # Its bitstream is not for the part on the board.
     suffix = "" if speed_grade is None else f"-grade{speed_grade}"
-    chosen = {Peripheral.FLASH: with_flash, Peripheral.CAMERA: with_camera}
+    chosen = {
+        Peripheral.FLASH: with_flash,
+        Peripheral.SDCARD: with_sdcard,
+        Peripheral.CAMERA: with_camera,
+        Peripheral.MICROPHONE: with_microphone,
+    }
     peripherals = [peripheral for peripheral, is_wanted in chosen.items() if is_wanted]
     folder = output or Path("build") / build_name(board, config + suffix, peripherals)
     require_folder(folder)

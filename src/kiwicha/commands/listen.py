@@ -46,7 +46,12 @@ def listen(
         typer.Option("--input", help="A WAV file: 16 kHz, one channel, 16 bits."),
     ] = None,
     microphone: Annotated[
-        bool, typer.Option("--microphone", help="Listen to the microphone until Ctrl-C.")
+        bool,
+        typer.Option(
+            "--microphone",
+            help="Listen to the microphone until Ctrl-C; with --target sim, the simulated system "
+            "hears --input from its own, at the pace of sound.",
+        ),
     ] = False,
     target: Annotated[
         Listening,
@@ -56,17 +61,19 @@ def listen(
 ) -> None:
     """Hear words in sound, and print when, and what share of real time that takes."""
     from kiwicha.commands import console, execution
+    from kiwicha.contract.sound import RATE_HZ
     from kiwicha.sound import listening, recordings, wake_words
-    from kiwicha.sound.frontend import RATE_HZ, frames
+    from kiwicha.sound.frontend import frames
 
-    if (recording is None) != microphone:
+    is_simulated = microphone and target is Listening.SIM
+    if is_simulated and recording is None:
+        raise UsageError(
+            "--microphone must be given with --target native or reference, or with --input for "
+            "the simulated one: a simulation is slower than sound"
+        )
+    if (recording is None) != microphone and not is_simulated:
         given = "both" if microphone else "neither"
         raise UsageError(f"--input or --microphone must be given, not {given}")
-    if microphone and target is Listening.SIM:
-        raise UsageError(
-            "--microphone must be given with --target native or reference: a "
-            "simulation is slower than sound"
-        )
     manifest = None
     if model.endswith(_MANIFEST):
         manifest = wake_words.read_manifest(Path(model))
@@ -90,8 +97,11 @@ def listen(
                 f"recording must have {hearing.hop} frames or more, not {len(found)} ({recording})"
             )
         lines: list[str] = []
-        cycles = None
-        if target is Listening.SIM:
+        cycles: tuple[float, float] | None = None
+        pace: str | None = None
+        if is_simulated:
+            cycles, pace = _simulate_microphone(parts, samples, len(found), lines.append, show)
+        elif target is Listening.SIM:
             cycles = _simulate(parts, found, lines.append, show)
         else:
             show.stage(f"listening with {workload.model}")
@@ -102,6 +112,8 @@ def listen(
         f"{len(samples) / RATE_HZ:.2f} s of sound: {len(found)} frames, "
         f"{len(found) // hearing.hop} inferences of {workload.model}"
     )
+    if pace is not None:
+        out.print(pace)
     out.print(_costs(parts, cycles))
 
 
@@ -179,7 +191,6 @@ def _simulate(
     show: "Display",
 ) -> tuple[float, float]:
     """Say which words frames hold; return the mean cycles of a frame and of an inference."""
-    from kiwicha.sim.reference.executor import Session
     from kiwicha.sim.verilator.program_run import run_sequence
     from kiwicha.sound.listening import Listener, Windows
 
@@ -194,11 +205,8 @@ def _simulate(
             on_progress=show.steps(f"simulating {what}", weights),
             on_build=show.stage,
         )
-        session = Session(program)
         answers = [b"".join(outputs) for outputs in result.outputs]
-        for number, (one, answer) in enumerate(zip(sets, answers, strict=True)):
-            if b"".join(output.tobytes() for output in session.run(one)) != answer:
-                raise SimulationError(f"{what} {number} differs from the reference executor")
+        _compare(program, sets, answers, what)
         return answers, sum(result.cycles) / len(sets)
 
     program, windows = parts.workload.program, Windows(parts.hearing)
@@ -209,6 +217,73 @@ def _simulate(
     for answer in answers:
         _say(listener.hear(answer), say)
     return frame_cycles, cycles
+
+
+def _simulate_microphone(
+    parts: _Parts,
+    samples: "NDArray[np.int16]",
+    frames: int,
+    say: Callable[[str], None],
+    show: "Display",
+) -> tuple[tuple[float, float], str]:
+    """Say which words the simulated system hears from its microphone, while sound comes.
+
+    Returns
+    -------
+    tuple
+        As `_simulate`, and how well it kept pace.
+    """
+    import numpy as np
+
+    from kiwicha.sim.soc.microphone_model import MICROPHONE_SAMPLES
+    from kiwicha.sim.verilator.microphone_run import run_microphone
+    from kiwicha.sound.frontend import FRAME_SAMPLES
+    from kiwicha.sound.listening import SILENCE, Listener, Windows, step_samples
+
+    program, hearing = parts.workload.program, parts.hearing
+    run = run_microphone(
+        parts.frontend,
+        program,
+        samples,
+        frames=frames,
+        step_samples=step_samples(parts.manifest),
+        hop=hearing.hop,
+        silence=SILENCE,
+        on_build=show.stage,
+    )
+    # Behind the recording the simulated microphone hears silence.
+    heard = np.pad(samples, (0, MICROPHONE_SAMPLES - len(samples)))
+    frame = np.arange(FRAME_SAMPLES)
+    sets = [[heard.take(place + frame, mode="wrap").tobytes()] for place in run.places]
+    _compare(parts.frontend, sets, run.features, "frame")
+    windows, listener = Windows(hearing), Listener(program, hearing, parts.manifest)
+    sets = [[raw] for raw in map(windows.add, run.features) if raw is not None]
+    _compare(program, sets, run.answers, "inference")
+    for answer in run.answers:
+        _say(listener.hear(answer), say)
+    pace = (
+        f"while sound came from the microphone, the CPU waited for {100 * (1 - run.busy):.1f} % of "
+        f"the time; it was too late {run.overruns} times"
+    )
+    return (run.frame_cycles, run.inference_cycles), pace
+
+
+def _compare(
+    program: "Program", sets: Sequence[Sequence[bytes]], answers: Sequence[bytes], what: str
+) -> None:
+    """Check what the simulated system has answered, inference by inference.
+
+    Raises
+    ------
+    SimulationError
+        If the reference executor answers otherwise.
+    """
+    from kiwicha.sim.reference.executor import Session
+
+    session = Session(program)
+    for number, (one, answer) in enumerate(zip(sets, answers, strict=True)):
+        if b"".join(output.tobytes() for output in session.run(one)) != answer:
+            raise SimulationError(f"{what} {number} differs from the reference executor")
 
 
 def _costs(parts: _Parts, measured: tuple[float, float] | None) -> str:

@@ -1,5 +1,9 @@
-"""``kiwicha load``: a bitstream into a board's FPGA, or all that it starts with into its flash."""
+"""``kiwicha load``: a bitstream into a board's FPGA, or what it starts with into its flash memory.
 
+What it starts with can also come from an SD card, of which this writes the image.
+"""
+
+import shlex
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +17,7 @@ from kiwicha.errors import BoardError, ToolError, UsageError
 
 if TYPE_CHECKING:
     from kiwicha.boards.board import Board
+    from kiwicha.boards.flash_image import Place
     from kiwicha.commands.console import Display
 
 __all__ = ["load"]
@@ -35,17 +40,25 @@ def load(
             "--flash", help="Into the board's flash memory, for every power-up, and verify it."
         ),
     ] = False,
+    sdcard: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the image of an SD card to this file, for every power-up with that card,"
+            " and load nothing."
+        ),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            help="With --flash: firmware and Program of a model, as for kiwicha run, in memory at"
-            " every power-up."
+            help="With --flash or --sdcard: firmware and Program of a model, as for kiwicha run,"
+            " in memory at every power-up."
         ),
     ] = None,
     application: Annotated[
         Path | None,
         typer.Option(
-            help="With --flash: application.bin of kiwicha sdk, which starts at every power-up."
+            help="With --flash or --sdcard: application.bin of kiwicha sdk, which starts at every"
+            " power-up."
         ),
     ] = None,
     erase: Annotated[
@@ -55,10 +68,11 @@ def load(
     """Load a bitstream that `kiwicha build` made, with openFPGALoader.
 
     A model or an application lies behind the bitstream in flash memory, and needs one that was
-    built --with-flash.
+    built --with-flash; or on an SD card, and needs one that was built --with-sdcard.
     """
     from kiwicha import tools
     from kiwicha.boards import board as boards
+    from kiwicha.boards.flash_image import FLASH_PLACE
     from kiwicha.boards.flow.system import check_board
     from kiwicha.commands import console
     from kiwicha.contract.configs import find_config
@@ -66,13 +80,21 @@ def load(
 
     target = boards.load(board)
     behind = [name for name in (model, application) if name is not None]
-    if erase and (flash or bitstream is not None):
-        raise UsageError("--erase must be given without --flash and --bitstream: it loads nothing")
-    if behind and (not flash or len(behind) > 1 or config == _BRING_UP):
+    for option, is_given in (("--erase", erase), ("--sdcard", sdcard is not None)):
+        if is_given and (flash or bitstream is not None):
+            raise UsageError(
+                f"{option} must be given without --flash and --bitstream: it loads nothing"
+            )
+    if erase and sdcard is not None:
+        raise UsageError("--erase must be given without --sdcard: it is about flash memory")
+    is_stored = flash or sdcard is not None
+    if behind and (not is_stored or len(behind) > 1 or config == _BRING_UP):
         raise UsageError(
-            "--model or --application must be given with --flash, not both, and with a"
+            "--model or --application must be given alone, with --flash or --sdcard, and with a"
             " configuration that has a CPU"
         )
+    if sdcard is not None and not behind:
+        raise UsageError("--sdcard must be given with --model or --application")
     if erase:
         _require_loader()
         with console.display() as show:
@@ -81,6 +103,9 @@ def load(
         return
     if config != _BRING_UP:
         check_board(target, find_config(config))
+    if sdcard is not None:
+        _write_card(target, config, model, application, sdcard)
+        return
     folder = Path("build") / build_name(board, config, [Peripheral.FLASH] if behind else [])
     path = bitstream or folder / "soc.bit"
     if not path.is_file():
@@ -101,16 +126,44 @@ def load(
         tools.run([_LOADER, "-b", target.loader, *words, str(path)], name=_LOADER)
         if behind:
             image = path.with_name(_IMAGE)
-            console.write_file(image, _image(target, config, model, application, show))
+            raw = _image(target, config, model, application, FLASH_PLACE, show)
+            console.write_file(image, raw)
             show.stage(f"loading {image} into {where}{target.title}")
             words += ["--offset", str(FLASH_IMAGE_OFFSET), "--file-type", "raw"]
             tools.run([_LOADER, "-b", target.loader, *words, str(image)], name=_LOADER)
 
 
+def _write_card(
+    target: "Board", config: str, model: str | None, application: Path | None, path: Path
+) -> None:
+    """Write the image of an SD card, and say how it comes there."""
+    from kiwicha.boards.flash_image import SDCARD_PLACE
+    from kiwicha.boards.flow.system import require_sdcard
+    from kiwicha.commands import console
+
+    require_sdcard(target)
+    with console.display() as show:
+        raw = _image(target, config, model, application, SDCARD_PLACE, show)
+        console.write_file(path, raw)
+    out = console.stdout()
+    for line in (
+        f"image of an SD card: {path}, {len(raw):,} bytes",
+        "write it to the whole card, which loses what it holds; with /dev/sdX its device (lsblk):",
+        f"sudo dd if={shlex.quote(str(path))} of=/dev/sdX bs=1M conv=fsync",
+        f"for a bitstream of: kiwicha build {target.name} --config {config} --with-sdcard",
+    ):
+        out.print(line, soft_wrap=True)
+
+
 def _image(
-    target: "Board", config: str, model: str | None, application: Path | None, show: "Display"
+    target: "Board",
+    config: str,
+    model: str | None,
+    application: Path | None,
+    place: "Place",
+    show: "Display",
 ) -> bytes:
-    """Return what lies behind the bitstream."""
+    """Return what lies behind the bitstream, or on a card."""
     from kiwicha import compiler
     from kiwicha.boards.flash_image import application_image, program_image
     from kiwicha.boards.flow.system import system_files
@@ -123,7 +176,8 @@ def _image(
 
     hardware = find_config(config).with_memory(target.memory)
     if application is not None:
-        return application_image(hardware, console.read_file(application, "application"))
+        raw = console.read_file(application, "application")
+        return application_image(hardware, raw, place=place)
     assert model is not None
     name, source, _ = zoo.resolve(model)
     show.stage(f"compiling {name}")
@@ -132,7 +186,7 @@ def _image(
     kernels = (step.kernel for step in program.steps)
     firmware = build_firmware(hardware, files.soc_header, kernels=kernels)
     usable = min(target.dram_bytes, DRAM_BYTES) - LOADER_BYTES
-    return program_image(program, firmware, dram_bytes=usable)
+    return program_image(program, firmware, dram_bytes=usable, place=place)
 
 
 def _require_loader() -> None:

@@ -36,10 +36,10 @@ def stream_benchmark(
     from kiwicha.commands import console, execution
     from kiwicha.commands.made import made
     from kiwicha.compiler import compile_model
+    from kiwicha.contract.sound import RATE_HZ
     from kiwicha.firmware.native_library import NATIVE_CONFIG
     from kiwicha.mlperf import streaming
     from kiwicha.mlperf.benchmarks import find_benchmark
-    from kiwicha.sound.frontend import RATE_HZ
     from kiwicha.sound.recordings import read_recording
 
     console.require_writable(json, read=[recording, words])

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kiwicha.compiler import compile_model
+from kiwicha.contract.sound import RATE_HZ
 from kiwicha.errors import UsageError
 from kiwicha.pictures import describe
 from kiwicha.program.parts import IoTensor
 from kiwicha.sim.reference import executor as reference
-from kiwicha.sound.frontend import CHANNELS, FRAME_SAMPLES, RATE_HZ, frames, frontend_model
+from kiwicha.sound.frontend import CHANNELS, FRAME_SAMPLES, frames, frontend_model
 from kiwicha.sound.recordings import read_recording
 from kiwicha.sound.spectra import SPECTRA, SpectrumKind
 from kiwicha.zoo import models as zoo

@@ -10,5 +10,9 @@ class Peripheral(enum.StrEnum):
 
     FLASH = "flash"
     """The board's SPI flash memory, from which the loader copies what lies behind the bitstream."""
+    SDCARD = "sdcard"
+    """The board's slot for SD cards, from which the loader copies likewise."""
     CAMERA = "camera"
     """A camera with a digital video port, whose frames go to DRAM."""
+    MICROPHONE = "microphone"
+    """A microphone with an I2S port, whose samples go to DRAM."""

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.contract.sound import RATE_HZ
 from kiwicha.errors import UsageError
 from kiwicha.interpreter.executors import executor_of
 from kiwicha.program.image import Program
 from kiwicha.program.parts import IoTensor
-from kiwicha.sound.frontend import RATE_HZ
 from kiwicha.sound.spectra import SPECTRA, SpectrumKind
 
 __all__ = [

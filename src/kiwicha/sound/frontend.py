@@ -18,13 +18,13 @@ from kiwicha.compiler.tflite.signal_operators import (
     SQUARE_ROOT,
     TAPER,
 )
+from kiwicha.contract.sound import RATE_HZ
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.sound.filters import WEIGHT_BITS, bands, frame_weights, gains
 from kiwicha.tflite_writer.builder import ModelBuilder
 
-__all__ = ["CHANNELS", "FRAME_SAMPLES", "RATE_HZ", "frames", "frontend_model"]
+__all__ = ["CHANNELS", "FRAME_SAMPLES", "frames", "frontend_model"]
 
-RATE_HZ = 16_000
 FRAME_SAMPLES = 480
 """30 ms."""
 CHANNELS = 40

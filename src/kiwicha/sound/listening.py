@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.program import DType
+from kiwicha.contract.sound import RATE_HZ
 from kiwicha.errors import UsageError
 from kiwicha.pictures import describe
 from kiwicha.program.image import Program
-from kiwicha.sound.frontend import CHANNELS, FRAME_SAMPLES, RATE_HZ
+from kiwicha.sound.frontend import CHANNELS, FRAME_SAMPLES
 from kiwicha.sound.wake_words import Detector, Manifest
 
 __all__ = [
     "NO_WORDS",
+    "SILENCE",
     "Heard",
     "Hearing",
     "Listener",
@@ -32,7 +34,7 @@ _HOP_MS = 100
 """From one inference to the next, of a model that sees a window of sound each time."""
 _BYTES = {DType.INT8: 128, DType.UINT8: 0}
 """What is added to a byte, so that 0 is no probability and 255 is all."""
-_SILENCE = b"\x80" * CHANNELS
+SILENCE = b"\x80" * CHANNELS
 """Features of a frame of zeros."""
 
 
@@ -130,7 +132,7 @@ class Windows:
     """
 
     def __init__(self, hearing: Hearing) -> None:
-        self._newest = deque([_SILENCE] * hearing.count, hearing.count)
+        self._newest = deque([SILENCE] * hearing.count, hearing.count)
         self._hop = hearing.hop
         self._left = hearing.hop
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.contract.sound import RATE_HZ
 from kiwicha.errors import UsageError, reason
-from kiwicha.sound.frontend import RATE_HZ
 
 __all__ = ["SOUND_SUFFIXES", "microphone", "read_recording"]
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.sound.frontend import RATE_HZ
+from kiwicha.contract.sound import RATE_HZ
 
 __all__ = ["SPECTRA", "Spectrum", "SpectrumKind", "cosines", "log_mel", "mel_weights", "mfcc"]
 

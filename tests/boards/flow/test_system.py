@@ -90,30 +90,83 @@ def test_flash_memory_changes_no_address(name: str, clock: bytes) -> None:
     assert not re.search(clock, b"".join(without.files.values()))
 
 
-def test_a_board_without_pins_for_a_camera_is_refused() -> None:
-    board = dataclasses.replace(load("ulx3s_85f"), camera_pins=())
-    expected = r"^board must be one with pins for a camera, not ulx3s_85f$"
+def test_a_board_without_a_slot_for_sd_cards_is_refused() -> None:
+    expected = (
+        "board must be one with a slot for SD cards, not arty_a7_35; its flash memory can hold the"
+        " same image: --with-flash and kiwicha load --flash"
+    )
+    with pytest.raises(BoardError, match=f"^{re.escape(expected)}$"):
+        system_files(
+            load("arty_a7_35"), SIMD, sys_clk_hz=100_000_000, peripherals=[Peripheral.SDCARD]
+        )
+
+
+def test_the_loader_reads_one_place() -> None:
+    both = [Peripheral.FLASH, Peripheral.SDCARD]
+    with pytest.raises(BoardError, match=r"^the loader must read flash memory or SD cards, not"):
+        system_files(load("ulx3s_85f"), SIMD, sys_clk_hz=50_000_000, peripherals=both)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "pins"),
+    [
+        ("ulx3s_85f", {"clk": "H2", "mosi": "J1", "miso": "J3", "cs_n": "K2"}),
+        pytest.param(
+            "ecpix5_85f",
+            {"clk": "P24", "mosi": "M24", "miso": "N26", "cs_n": "N21", "from_card": "N24"},
+            marks=pytest.mark.nightly,
+        ),
+    ],
+)
+def test_an_sd_card_changes_no_address(name: str, pins: dict[str, str]) -> None:
+    board = load(name)
+    without = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz)
+    made = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz, peripherals=[Peripheral.SDCARD])
+    there, before = made.soc_header.splitlines(), without.soc_header.splitlines()
+    added = re.compile(r"KIWICHA_(CSR_)?SDCARD_")
+    assert [line for line in there if not added.search(line)] == before
+    # At most 400 kHz until the card is ready, 12.5 MHz afterwards.
+    dividers = dict(re.findall(r"KIWICHA_SDCARD_(\w+) (\d+)u", made.soc_header))
+    assert dividers == {
+        "START_DIVIDER": str(-(-board.sys_clk_hz // 400_000)),
+        "DIVIDER": str(max(4, -(-board.sys_clk_hz // 12_500_000))),
+    }
+    assert len(made.boot_image.raw) <= ONCHIP_BYTES
+    for pin, place in pins.items():
+        located = f'LOCATE COMP "spisdcard_{pin}" SITE "{place}";'.encode()
+        assert located in made.files["soc.lpf"]
+        assert located not in without.files["soc.lpf"]
+
+
+@pytest.mark.parametrize("peripheral", [Peripheral.CAMERA, Peripheral.MICROPHONE])
+def test_a_board_without_pins_is_refused(peripheral: Peripheral) -> None:
+    board = dataclasses.replace(load("ulx3s_85f"), camera_pins=(), microphone_pins=())
+    expected = f"^board must be one with pins for a {peripheral}, not ulx3s_85f$"
     with pytest.raises(BoardError, match=expected):
-        system_files(board, SIMD, sys_clk_hz=50_000_000, peripherals=[Peripheral.CAMERA])
+        system_files(board, SIMD, sys_clk_hz=50_000_000, peripherals=[peripheral])
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["arty_a7_35", "ulx3s_85f", "ecpix5_85f"])
-def test_a_camera_changes_no_address(name: str) -> None:
+def test_camera_and_microphone_change_no_address(name: str) -> None:
     board = load(name)
     without = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz)
-    both = [Peripheral.CAMERA, Peripheral.FLASH]
-    made = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz, peripherals=both)
+    made = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz, peripherals=[*Peripheral])
     there, before = made.soc_header.splitlines(), without.soc_header.splitlines()
-    added = re.compile(r"KIWICHA_CSR_(CAMERA|FLASH)_")
+    added = re.compile(r"KIWICHA_CSR_(CAMERA|FLASH|MICROPHONE)_")
     assert [line for line in there if not added.search(line)] == before
     assert any("KIWICHA_CSR_CAMERA_PLACE1 " in line for line in there)
     assert any("KIWICHA_CSR_CAMERA_PINS_BUS_W " in line for line in there)
+    assert any("KIWICHA_CSR_MICROPHONE_WRITTEN " in line for line in there)
+    assert b"module I2sReceiver(" in made.files["soc.v"]
     (constraints,) = (raw.decode() for path, raw in made.files.items() if path.endswith(PINS))
     names = ["pclk", "href", "vsync", "xclk", "scl", "sda", "reset_n", "powerdown"]
     names += [f"data[{bit}]" for bit in range(8)]
     for pin in names:
         assert re.search(rf"\bcamera_{re.escape(pin)}[^\w\[]", constraints), pin
+    for pin in ("bclk", "lrclk", "data"):
+        assert re.search(rf"\bmicrophone_{pin}\b", constraints), pin
 
 
 @pytest.mark.nightly

@@ -100,9 +100,16 @@ def test_executes_jobs_of_int16(macs: int) -> None:
     windows = [JobKind.CONV, JobKind.DEPTHWISE]
     for timing in (TIMINGS["ddr3"], TIMINGS["stubborn"]):
         for kinds in (windows, job_kinds(has_softmax=has_softmax)):
-            options = {"seed": macs, "rounds": 48, "longest": 4, "kinds": kinds}
             done = check_random_lists(
-                program, macs, SCRATCHPAD_BYTES, timing, has_int16=True, **options
+                program,
+                macs,
+                SCRATCHPAD_BYTES,
+                timing,
+                seed=macs,
+                rounds=48,
+                longest=4,
+                kinds=kinds,
+                has_int16=True,
             )
             assert set(done) == set(kinds)
 

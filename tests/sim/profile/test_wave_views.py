@@ -36,7 +36,9 @@ def signals(text: str) -> Iterator[tuple[str, int]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("config", [CONFIGS["simd"], ENGINE_CONFIGS["64"]], ids=["simd", "64"])
+@pytest.mark.parametrize(
+    "config", by_day(CONFIGS["simd"], ENGINE_CONFIGS["64"]), ids=["simd", "64"]
+)
 def test_every_signal_is_in_the_hardware(config: Config) -> None:
     there = set(declared(config))
     shown = shown_signals(config)

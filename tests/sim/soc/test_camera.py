@@ -12,6 +12,7 @@ from kiwicha.contract.cfu import DRAM_BASE
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.sim.soc.camera import Camera
 from kiwicha.sim.soc.camera_pixels import CameraPixels
+from tests.sim.soc.dram_port import Memory
 
 Frame = Sequence[Sequence[int]]
 HALF_CYCLES = 2
@@ -105,36 +106,6 @@ def wanted(
     return [value ^ (0x80 * is_signed) for row in rows for value in row[left::step][:width]]
 
 
-class Memory:
-    """The system's side of a port: takes writes, sometimes late.
-
-    Parameters
-    ----------
-    port : LiteDRAMNativePort
-        To serve.
-    waits : int
-        Cycles that a command waits, on average.
-    """
-
-    def __init__(self, port: Any, waits: int) -> None:
-        self.lines: dict[int, int] = {}
-        self._port, self._waits = port, waits
-
-    def serve(self, cycles: int) -> Iterator[Any]:
-        """Take writes for so many cycles."""
-        rng, addresses = random.Random(2), list[int]()
-        port = self._port
-        for _ in range(cycles):
-            if (yield port.cmd.valid) and (yield port.cmd.ready):
-                assert (yield port.cmd.we)
-                addresses.append((yield port.cmd.addr))
-            if (yield port.wdata.valid) and (yield port.wdata.ready):
-                self.lines[addresses.pop(0)] = yield port.wdata.data
-            yield port.cmd.ready.eq(rng.randrange(self._waits + 1) == 0)
-            yield port.wdata.ready.eq(bool(addresses))
-            yield
-
-
 @pytest.mark.parametrize("waits", [0, 20])
 def test_frames_go_to_armed_places_in_turn(waits: int) -> None:
     rng = random.Random(3)
@@ -177,11 +148,6 @@ def test_frames_go_to_armed_places_in_turn(waits: int) -> None:
     assert [place for place, _ in seen] == [0, 1, 0]
     # Each is announced when all of it is there; the last one takes the first one's place.
     assert [lines for _, lines in seen] == [2, 4, 4]
-    assert [bytes_of(memory, place) for place in places] == [
+    assert [memory.read(place, 2 * LINE_BYTES) for place in places] == [
         bytes(value for line in frames[k] for value in line) for k in (3, 1)
     ]
-
-
-def bytes_of(memory: Memory, place: int) -> bytes:
-    first = place // LINE_BYTES
-    return b"".join(memory.lines[first + k].to_bytes(LINE_BYTES, "little") for k in range(2))

@@ -9,6 +9,7 @@ import time
 import tty
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from kiwicha.boards.selftest.power_up import power_up
@@ -18,6 +19,8 @@ from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.boot_image import build_boot_image
 from kiwicha.firmware.power_up import PowerUp
 from kiwicha.sim.soc.flash_model import FLASH_CONTENTS
+from kiwicha.sim.soc.sdcard_model import SDCARD_CONTENTS
+from kiwicha.sim.soc.sdcard_settings import SDCARD_SETTINGS, CardFault, CardKind, card_settings
 from kiwicha.sim.soc.system_on_chip import HAS_LOADER
 from kiwicha.sim.verilator.simulator import Simulator
 from tests.support.boards.lines import relayed
@@ -26,7 +29,9 @@ __all__ = [
     "FIRMWARE_ADDRESS",
     "USABLE_BYTES",
     "SimulatedBoard",
+    "SimulatedCard",
     "board_header",
+    "impatient",
     "running_board",
     "simulated_board",
 ]
@@ -41,6 +46,44 @@ _PIECE_BYTES = 4096
 def board_header(simulator: Simulator) -> str:
     """Return ``kiwicha_soc.h`` for firmware that goes back to the loader."""
     return simulator.soc_header.replace(f"{HAS_LOADER} 0", f"{HAS_LOADER} 1")
+
+
+def impatient(header: str) -> str:
+    """Return ``kiwicha_soc.h`` with a slower clock, so that software waits for fewer cycles."""
+    return re.sub(r"(KIWICHA_SYS_CLK_HZ) \d+u", rf"\1 {_SLOW_CLOCK_HZ}u", header)
+
+
+@dataclass(frozen=True)
+class SimulatedCard:
+    """What is in a simulated system's slot for SD cards.
+
+    Parameters
+    ----------
+    contents : bytes
+        From its first block on.
+    kind : CardKind
+        What it is.
+    fault : CardFault
+        What goes wrong.
+    block : int
+        Which block a fault of reading is about.
+    """
+
+    contents: bytes
+    kind: CardKind = CardKind.HIGH
+    fault: CardFault = CardFault.NONE
+    block: int = 0
+
+    def write(self, folder: Path) -> None:
+        """Write the files that the simulator reads."""
+        _write_memory(folder, SDCARD_CONTENTS, self.contents)
+        word = card_settings(self.kind, self.fault, self.block)
+        (folder / f"soc_{SDCARD_SETTINGS}.init").write_text(f"{word:08x}\n")
+
+
+def _write_memory(folder: Path, name: str, contents: bytes) -> None:
+    lines = "".join(f"{byte:02x}\n" for byte in contents)
+    (folder / f"soc_{name}.init").write_text(lines)
 
 
 class SimulatedBoard:
@@ -88,6 +131,7 @@ def simulated_board(
     config: Config = CONFIGS["simd"],
     loads: Mapping[int, bytes] | None = None,
     flash: bytes | None = None,
+    sdcard: SimulatedCard | None = None,
     checks: PowerUp | None = None,
     spoil: Callable[[bytes], bytes] = lambda raw: raw,
 ) -> Iterator[str]:
@@ -101,6 +145,7 @@ def simulated_board(
         config=config,
         loads=loads,
         flash=flash,
+        sdcard=sdcard,
         checks=checks,
         spoil=spoil,
     ) as board:
@@ -115,6 +160,7 @@ def running_board(
     config: Config = CONFIGS["simd"],
     loads: Mapping[int, bytes] | None = None,
     flash: bytes | None = None,
+    sdcard: SimulatedCard | None = None,
     checks: PowerUp | None = None,
     spoil: Callable[[bytes], bytes] = lambda raw: raw,
 ) -> Iterator[SimulatedBoard]:
@@ -133,16 +179,20 @@ def running_board(
     flash : bytes or None
         What flash memory holds from its image's place on, of a system that has one. The loader then
         believes in a slower clock, so that it waits for fewer cycles.
+    sdcard : SimulatedCard or None
+        What is in the slot for SD cards, of a system that has one; likewise.
     checks : PowerUp or None
         What is checked at power-up, by default what boards check.
     spoil : callable
         Sees every piece that passes in either direction, and returns what arrives.
     """
     header = board_header(simulator)
+    if flash is not None or sdcard is not None:
+        header = impatient(header)
     if flash is not None:
-        header = re.sub(r"(KIWICHA_SYS_CLK_HZ) \d+u", rf"\1 {_SLOW_CLOCK_HZ}u", header)
-        lines = "".join(f"{byte:02x}\n" for byte in flash)
-        (folder / f"soc_{FLASH_CONTENTS}.init").write_text(lines)
+        _write_memory(folder, FLASH_CONTENTS, flash)
+    if sdcard is not None:
+        sdcard.write(folder)
     image = build_boot_image(
         config,
         header,

@@ -23,6 +23,7 @@ from tests.gateware.engine.softmax_jobs import (
     random_softmax,
     softmax_job,
 )
+from tests.support.choices import by_day
 from tests.support.gateware.unit_simulation import UnitSimulation
 
 SIZE = 16384
@@ -134,7 +135,7 @@ def test_depths(depth: int, zero_point: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("depth", [1001, 4095])
+@pytest.mark.parametrize("depth", by_day(1001, 4095))
 @pytest.mark.parametrize("zero_point", [-128, 127])
 @pytest.mark.parametrize(
     ("factor", "choice"),

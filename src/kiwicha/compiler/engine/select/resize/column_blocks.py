@@ -7,6 +7,8 @@ tensor of its own. A move then joins the blocks.
 import dataclasses
 import math
 
+import numpy as np
+
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.select.resize.interpolation import interpolation
 from kiwicha.compiler.engine.select.resize.passes import pass_bytes
@@ -102,8 +104,9 @@ class _Blocks:
         """Add the layers of a block; return its tensor."""
         p: ResizeBilinear = layer.params
         table = layer.constants["columns"][columns.start : columns.stop].copy()
-        low, high = int(table[:, :2].min()), int(table[:, :2].max()) + 1
-        table[:, :2] -= low
+        pixels = table[:, :2].astype(np.int64)
+        low, high = int(pixels.min()), int(pixels.max()) + 1
+        table[:, :2] = pixels - low
         source, output = layer.tensors["input"], layer.tensors["output"]
         rows = p.batches * p.input_height
         pitch, width = p.input_width * p.channels, (high - low) * p.channels
