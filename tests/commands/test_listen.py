@@ -92,6 +92,34 @@ def test_a_window_that_moves_on(
     assert sound == "1.00 s of sound: 49 frames, 9 inferences of micro_speech"
 
 
+@pytest.mark.nightly
+@pytest.mark.verilator
+def test_the_simulated_microphone_hears_a_recording(
+    kiwicha: Command,
+    zoo_model: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "short.wav"
+    samples = np.random.default_rng(1).normal(0, 2000, 1800).astype("<i2")
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, RATE_HZ, 0, "NONE", ""))
+        file.writeframes(samples.tobytes())
+    monkeypatch.setenv("KIWICHA_MODELS", str(zoo_model("micro_speech_quantized").parent))
+    # It differs from the reference executor if one sample does.
+    code, out, _ = kiwicha(
+        *("listen", "micro_speech", "--input", str(path), "--microphone"),
+        *("--target", "sim", "--config", "simd"),
+    )
+    assert code == 0
+    first, sound, pace, costs = out.splitlines()
+    assert first == "nothing heard"
+    assert sound.startswith("0.11 s of sound: 5 frames, 1 inferences")
+    assert pace.startswith("while sound came from the microphone, the CPU waited for ")
+    assert pace.endswith("; it was too late 0 times")
+    assert "cycles per second of sound on simd, measured" in costs
+
+
 def test_a_model_that_hears_no_stream_is_refused(kiwicha: Command, recording: Path) -> None:
     code, _, error = kiwicha("listen", "demo", "--input", str(recording))
     assert code == 2
