@@ -25,7 +25,6 @@ from kiwicha.contract.configs import ALL_CONFIGS, Config
 from kiwicha.contract.peripherals import Peripheral
 from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog
-from kiwicha.sim.soc.cpu import has_long_pipeline, write_long_pipeline
 from kiwicha.sim.soc.dram import controller_settings
 from kiwicha.sim.soc.elaborate import (
     LITEX_HEADERS,
@@ -128,7 +127,6 @@ def _system(
         sdram_module=parts.sdram_module,
         controller_settings=controller_settings(board.memory),
         cfu_file=cfu_file,
-        cpu_file=write_long_pipeline(cfu_file.parent) if has_long_pipeline(board.memory) else None,
         has_engine=config.engine_macs > 0,
         is_preemptible=config.is_preemptible,
         sys_clk_hz=sys_clk_hz,

@@ -27,7 +27,6 @@ from kiwicha.gateware import i2s_receiver
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc import probes
 from kiwicha.sim.soc.camera_model import CameraModel
-from kiwicha.sim.soc.cpu import has_long_pipeline, write_long_pipeline
 from kiwicha.sim.soc.dram import chip, controller_settings, phy_model
 from kiwicha.sim.soc.dram_log import CommandLog, dram_times
 from kiwicha.sim.soc.flash_model import FlashModel
@@ -223,7 +222,6 @@ def elaborate(
         sdram_module=module,
         controller_settings=controller_settings(memory),
         cfu_file=cfu_file,
-        cpu_file=write_long_pipeline(directory) if has_long_pipeline(memory) else None,
         has_engine=has_engine,
         is_preemptible=is_preemptible,
         sys_clk_hz=memory.clock_hz,

@@ -19,7 +19,6 @@ from kiwicha.contract.flash import FLASH_SPI_HZ
 from kiwicha.contract.sdcard import SDCARD_SPI_HZ, SDCARD_START_HZ
 from kiwicha.contract.serial import LOADER_BYTES, SERIAL_BAUD
 from kiwicha.sim.soc.camera import Camera
-from kiwicha.sim.soc.cpu import VARIANT
 from kiwicha.sim.soc.dram_bridge import DramBridge
 from kiwicha.sim.soc.microphone import Microphone
 
@@ -97,9 +96,6 @@ class Soc(SoCCore):
         Of the memory's controller.
     cfu_file : Path
         Verilog of the CFU, module ``Cfu``.
-    cpu_file : Path or None
-        Verilog of a CPU with the longer pipeline of `kiwicha.sim.soc.cpu`; commands then reach the
-        CFU through a buffer, which takes no cycle unless the CFU is busy. None is LiteX's.
     has_engine : bool
         The CFU has a port to DRAM.
     is_preemptible : bool
@@ -138,7 +134,6 @@ class Soc(SoCCore):
         sdram_module: Any,
         controller_settings: Any,
         cfu_file: Path,
-        cpu_file: Path | None = None,
         has_engine: bool = False,
         is_preemptible: bool = False,
         sys_clk_hz: int = cfu.CLOCK_HZ,
@@ -160,7 +155,7 @@ class Soc(SoCCore):
             platform,
             sys_clk_hz,
             cpu_type="vexriscv",
-            cpu_variant=VARIANT,
+            cpu_variant="full+cfu",
             cpu_cfu=str(cfu_file),
             cpu_reset_address=cfu.ONCHIP_BASE,
             # Instruction cache refills take one cycle per word instead of two.
@@ -174,9 +169,6 @@ class Soc(SoCCore):
             with_timer=is_preemptible,
             with_ctrl=False,
         )
-        if cpu_file is not None:
-            self.cpu.use_external_variant(str(cpu_file))
-            self._buffer_commands()
         self._add_onchip(firmware)
         self._add_dram(sdram_phy, sdram_module, controller_settings)
         if has_engine:
@@ -194,19 +186,6 @@ class Soc(SoCCore):
         pads = platform.request("simulation", loose=True)
         if pads is not None:
             self.simulation = SimulationExit(pads=pads)
-
-    def _buffer_commands(self) -> None:
-        """Let a register tell the CPU whether a command is taken."""
-        bus = self.cpu.cfu_bus.cmd
-        layout = bus.payload.layout
-        self.cfu_commands = commands = stream.Buffer(layout, pipe_valid=False, pipe_ready=True)
-        self.comb += [commands.sink.valid.eq(bus.valid), bus.ready.eq(commands.sink.ready)]
-        self.cpu.cfu_params.update(
-            i_cmd_valid=commands.source.valid, o_cmd_ready=commands.source.ready
-        )
-        for name, _ in layout:
-            self.comb += getattr(commands.sink, name).eq(getattr(bus.payload, name))
-            self.cpu.cfu_params[f"i_cmd_payload_{name}"] = getattr(commands.source, name)
 
     def _add_onchip(self, firmware: bytes) -> None:
         words = [

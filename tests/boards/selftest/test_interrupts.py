@@ -20,7 +20,6 @@ from kiwicha.boards.selftest.session import self_test
 from kiwicha.contract.cfu import ONCHIP_BASE
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import EngineError
-from kiwicha.contract.memories import DDR3_HALF_RATE, DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.self_test import (
     SELF_TEST_ADDRESS,
     SELF_TEST_DATA_ADDRESS,
@@ -106,12 +105,8 @@ def test_what_is_wrong_is_named(
 
 @pytest.mark.nightly
 @pytest.mark.verilator
-@pytest.mark.parametrize(
-    "memory", [DDR3_QUARTER_RATE, DDR3_HALF_RATE], ids=lambda memory: memory.name
-)
-def test_the_firmware_finds_both_interrupts(memory: Memory) -> None:
-    # With the second one the CPU has the longer pipeline.
-    simulator = build_simulator(CONFIG.with_memory(memory))
+def test_the_firmware_finds_both_interrupts() -> None:
+    simulator = build_simulator(CONFIG)
     example = next(examples(CONFIG))
     rng = np.random.default_rng(1)
     inputs = [rng.bytes(item.ref.bytes) for item in example.program.inputs]
