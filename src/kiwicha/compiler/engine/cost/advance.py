@@ -293,7 +293,7 @@ def advance(course: Course, limit: float) -> bool:
                 # While the bank is not free, words come as long as they have room; a burst
                 # starts when half of it is free.
                 early, there_end = held, held_end
-                has_early = bank_free > max(fill_end, port_free)
+                has_early = bank_free > fill_end and bank_free > port_free
                 if has_early and fill_end > -never and held <= READER_WORDS // 2:
                     left = lines * (paces[fill_job].groups - fill_group)
                     held = min(READER_WORDS, left)
@@ -311,7 +311,7 @@ def advance(course: Course, limit: float) -> bool:
                     turn_cycles = 0
                     turn_words += held - early
                 # Words that the reader had before come first.
-                before, early = early, min(held, lines)
+                before, early = early, held if held < lines else lines
                 if early <= before:
                     words_there = there_end - (before - early) * line_cycles
                 else:
@@ -344,8 +344,14 @@ def advance(course: Course, limit: float) -> bool:
                 if early < fill_left and port_free + turn_cycles > fill_time:
                     fill_time = port_free + turn_cycles
                 fill_start = bank_free
-                ready = max(bank_free, words_there - needed) if early else fill_time
-                fill_due = max(ready + needed, released + settle)
+                ready = fill_time
+                if early:
+                    ready = words_there - needed
+                    if bank_free > ready:
+                        ready = bank_free
+                fill_due = ready + needed
+                if released + settle > fill_due:
+                    fill_due = released + settle
                 line_pace = needed / fill_left
                 # A refresh delays the group. Where groups wait for banks, it delays those of both.
                 felt = felts[fill_job] * (2 if bank_free > fill_end else 1)
@@ -365,7 +371,8 @@ def advance(course: Course, limit: float) -> bool:
                 if fill_left <= 0.0:
                     # All words were there.
                     fill_left = 0.0
-                    fill_before, fill_end = fill_end, max(fill_due, slowed_due)
+                    fill_before = fill_end
+                    fill_end = fill_due if fill_due > slowed_due else slowed_due
                     ahead += 1
                     fill_group += 1
                     if fill_group == paces[fill_job].groups:
@@ -405,7 +412,8 @@ def advance(course: Course, limit: float) -> bool:
                 turn_words = 0.0
             if fill_left:
                 continue
-            fill_before, fill_end = fill_end, max(fill_due, slowed_due)
+            fill_before = fill_end
+            fill_end = fill_due if fill_due > slowed_due else slowed_due
             if port_free > fill_end:
                 fill_end = port_free
             ahead += 1

@@ -75,8 +75,9 @@ def moved_at(
         begin, end, share, slow = shares[number]
         if now + lines * pace <= begin:
             break
-        lines -= max(begin - now, 0.0) / pace
-        now = max(now, begin)
+        if begin > now:
+            lines -= (begin - now) / pace
+            now = begin
         free = (end - now) / slow if is_stopped else (end - now) * (1.0 - share)
         if lines <= free:
             return now + lines * (slow if is_stopped else 1 / (1.0 - share))
