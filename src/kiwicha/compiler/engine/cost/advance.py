@@ -296,7 +296,7 @@ def advance(course: Course, limit: float) -> bool:
                 has_early = bank_free > fill_end and bank_free > port_free
                 if has_early and fill_end > -never and held <= READER_WORDS // 2:
                     left = lines * (paces[fill_job].groups - fill_group)
-                    held = min(READER_WORDS, left)
+                    held = left if left < READER_WORDS else READER_WORDS
                     if line_ready <= port_free:
                         # A transfer waits for the end of the turn, and the rest for that of it.
                         in_turn = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
@@ -307,7 +307,9 @@ def advance(course: Course, limit: float) -> bool:
                         port_free = fill_start
                     port_free += turn_cycles + taken
                     # There was no room before the last words were used, and others came before.
-                    held_end = max(port_free, max(fill_end, held_end) + taken)
+                    held_end = (fill_end if fill_end > held_end else held_end) + taken
+                    if port_free > held_end:
+                        held_end = port_free
                     turn_cycles = 0
                     turn_words += held - early
                 # Words that the reader had before come first.
@@ -384,14 +386,21 @@ def advance(course: Course, limit: float) -> bool:
             is_slow = line_pace > line_cycles
             if transfer_time < fill_time + words * (line_pace if is_slow else line_cycles):
                 # There will be somebody who waits for the end of the turn.
-                turn = max(PORT_TURN_WORDS - turn_words, 1.0)
+                turn = PORT_TURN_WORDS - turn_words
+                if turn < 1.0:
+                    turn = 1.0
                 if is_slow:
                     # Or the reader is full.
                     late = fill_time - latency - (fill_due - line_pace * fill_left)
                     room = words_with_room(late, line_pace, memory)
                     # So it goes on until somebody comes.
-                    turn = max(min(turn, room), (transfer_time - fill_time) / line_pace)
-                words = min(words, turn)
+                    if room < turn:
+                        turn = room
+                    others = (transfer_time - fill_time) / line_pace
+                    if others > turn:
+                        turn = others
+                if turn < words:
+                    words = turn
             late = fill_time - (fill_due - line_pace * fill_left)
             if late > 0.0:
                 fill_due += late
@@ -441,7 +450,7 @@ def advance(course: Course, limit: float) -> bool:
         if not turn_cycles and port_free + memory.turn_cycles > transfer_time:
             transfer_time = port_free + memory.turn_cycles
         turn_cycles = memory.store_turn_cycles if is_store else memory.turn_cycles
-        chunk_start = max(transfer_time, line_end)
+        chunk_start = transfer_time if transfer_time > line_end else line_end
         if is_store and not flags and transfer_time > line_ready:
             rate = rate_at(shares, first_share, line_ready)
             room = STORE_AHEAD_WORDS if chunk else STORE_ROOM_WORDS
