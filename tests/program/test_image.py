@@ -49,6 +49,7 @@ def steps(draw: Any, layers: int, arena_bytes: int, constants_bytes: int) -> Ste
         "u16": st.integers(0, 2**16 - 1),
         "u32": U32,
         "i32": I32,
+        "f32": st.floats(allow_nan=False, width=32),
         "ref": refs(arena_bytes, constants_bytes),
     }
     kind = KERNEL_PARAMS[kernel]

@@ -62,7 +62,7 @@ def test_random_operators(operator: str) -> None:
 @pytest.mark.parametrize("operator", random_shorts.OPERATORS)
 def test_firmware(operator: str) -> None:
     """The C kernels, under sanitizers."""
-    seeds = range(DRAWS, 2 * DRAWS)
+    seeds = range(DRAWS, 3 * DRAWS)
     check([random_shorts.single_operator(operator, seed) for seed in seeds], has_firmware=True)
 
 
