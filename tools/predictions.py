@@ -126,11 +126,16 @@ def comparisons(runs: Sequence[Mapping[str, Any]]) -> Iterator[Comparison]:
 
 def _with_sums(layers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return layers with those that are made behind them as parts."""
-    found = {layer["index"]: dict(layer) for layer in layers if "behind" not in layer}
+    front = {
+        one["index"]: one["behind"]
+        for one in layers
+        if one.get("behind") not in {None, one["index"]}
+    }
+    found = {one["index"]: dict(one) for one in layers if one["index"] not in front}
     for layer in layers:
-        if "behind" in layer:
+        if layer["index"] in front:
             for name in ("cycles", "predicted"):
-                found[layer["behind"]][name] += layer[name]
+                found[front[layer["index"]]][name] += layer[name]
     return list(found.values())
 
 
