@@ -126,16 +126,11 @@ def comparisons(runs: Sequence[Mapping[str, Any]]) -> Iterator[Comparison]:
 
 def _with_sums(layers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return layers with those that are made behind them as parts."""
-    front = {
-        one["index"]: one["behind"]
-        for one in layers
-        if one.get("behind") not in {None, one["index"]}
-    }
-    found = {one["index"]: dict(one) for one in layers if one["index"] not in front}
+    found = {layer["index"]: dict(layer) for layer in layers if "behind" not in layer}
     for layer in layers:
-        if layer["index"] in front:
+        if "behind" in layer:
             for name in ("cycles", "predicted"):
-                found[front[layer["index"]]][name] += layer[name]
+                found[layer["behind"]][name] += layer[name]
     return list(found.values())
 
 

@@ -44,8 +44,11 @@ __all__ = ["Engine"]
 class Engine:
     """The engine of a system: what a list leaves in its scratchpad stays for one that goes on."""
 
-    def __init__(self, *, has_blocks: bool = False, kept: KeptWeights | None = None) -> None:
+    def __init__(
+        self, *, has_blocks: bool = False, has_int16: bool = False, kept: KeptWeights | None = None
+    ) -> None:
         self._has_blocks = has_blocks
+        self._has_int16 = has_int16
         self._kept = KeptWeights() if kept is None else kept
         self._scratchpad: Scratchpad | None = None
 
@@ -84,7 +87,7 @@ class Engine:
         if params.is_resident:
             self._kept.owner = None
         jobs, transfers = its_list.jobs, its_list.transfers
-        _check(jobs, transfers, params)
+        _check(jobs, transfers, params, has_int16=self._has_int16)
         scratchpad = self._scratchpad_of(params)
         moving = _Transfers(memory, image, scratchpad)
         written: list[NDArray[np.int8]] = []
@@ -150,13 +153,19 @@ def _image(memory: Memory, params: EngineCall) -> bytes:
     return computed
 
 
-def _check(jobs: Sequence[AnyJob], transfers: Sequence[EngineTransfer], params: EngineCall) -> None:
+def _check(
+    jobs: Sequence[AnyJob],
+    transfers: Sequence[EngineTransfer],
+    params: EngineCall,
+    *,
+    has_int16: bool,
+) -> None:
     """Check each job, and that their order leaves nothing to chance."""
     for job in jobs:
         if isinstance(job, EngineMove):
             check_move(job)
         else:
-            check_kind(job)
+            check_kind(job, has_int16=has_int16)
     _check_order(jobs, transfers, params.macs)
     if any(map(is_unit_job, jobs)):
         check_units(jobs, lambda job: _ranges(job, params.macs), params.scratchpad_bytes)

@@ -128,8 +128,15 @@ def _results(job: EngineJob) -> Ints:
     return steps.cumsum()
 
 
-def check_kind(job: EngineJob) -> None:
+def check_kind(job: EngineJob, *, has_int16: bool = False) -> None:
     """Check that the job is one of those that are executed here, with nothing reserved.
+
+    Parameters
+    ----------
+    job : EngineJob
+        The job.
+    has_int16 : bool
+        The engine has jobs of int16.
 
     Raises
     ------
@@ -147,6 +154,7 @@ def check_kind(job: EngineJob) -> None:
         or (job.flags & JobFlag.LOGARITHMS and job.kind != JobKind.SOFTMAX)
         or (is_square and job.kind not in TABLE_KINDS)
         or (is_fused and (job.kind not in {JobKind.ADD, JobKind.CONV} or is_square))
+        or (job.flags & SHORT_FLAGS and not has_int16)
     ):
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
     if job.gives_positions > (job.kind == JobKind.MAX):
@@ -158,6 +166,8 @@ def check_kind(job: EngineJob) -> None:
     ):
         raise ProgramError(f"results of 16 bits must be those of wide sums, without more ({job})")
     known = SumFlag(sum(SumFlag)) if job.kind != JobKind.SOFTMAX else SumFlag(0)
+    if not has_int16 or job.kind not in BLOCK_KINDS:
+        known &= ~SumFlag.SHIFTED
     is_held, loads = bool(job.flags & JobFlag.HELD), bool(job.flags & JobFlag.LOADS)
     if is_held < loads or (is_held and not loads and job.flags & JobFlag.CODED):
         raise ProgramError(f"a job must hold weights that it loads, and code no others ({job})")

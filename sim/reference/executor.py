@@ -86,7 +86,11 @@ class Session:
                 f"number of inputs must be {len(program.inputs)} ({names}), not {len(inputs)}"
             )
         memory = Memory(program.arena_bytes, program.constants)
-        engine = Engine(has_blocks=program.config.has_blocks, kept=self._weights)
+        engine = Engine(
+            has_blocks=program.config.has_blocks,
+            has_int16=program.config.has_int16,
+            kept=self._weights,
+        )
         for state, kept in zip(program.states, self._kept, strict=True):
             memory.store(state.ref, np.frombuffer(kept, np.uint8))
         for number, (tensor, value) in enumerate(zip(program.inputs, inputs, strict=True)):

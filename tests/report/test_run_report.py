@@ -13,8 +13,10 @@ from rich.table import Table
 from kiwicha.compiler import compile_model
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import CONFIGS
+from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Where
+from kiwicha.program.engine_list import EngineList, read_list
 from kiwicha.program.image import Program
 from kiwicha.program.parts import Layer, Step
 from kiwicha.report import run_report as report
@@ -174,8 +176,19 @@ def block() -> bytes:
     return builder.build([images[0]], [images[3]])
 
 
-def test_a_sum_behind_a_convolution_names_it() -> None:
+@pytest.mark.parametrize(("counts_there", "behind"), [(False, 1), (True, None)])
+def test_a_sum_behind_a_convolution_names_it(
+    counts_there: bool, behind: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = compile_model(block(), "64")
+    if counts_there:
+
+        def all_of_the_sum(call: EngineCall, image: bytes) -> EngineList:
+            found = read_list(call, image)
+            jobs = [dataclasses.replace(job, layer=2) for job in found.jobs]
+            return dataclasses.replace(found, jobs=jobs)
+
+        monkeypatch.setattr(report, "read_list", all_of_the_sum)
     run = report.make_report(
         made,
         model="block",
@@ -186,5 +199,5 @@ def test_a_sum_behind_a_convolution_names_it() -> None:
         inference_cycles=(),
         bit_exact=None,
     )
-    assert [layer.behind for layer in run.layers] == [None, None, 1]
-    assert [layer.get("behind") for layer in run.to_json()["layers"]] == [None, None, 1]
+    assert [layer.behind for layer in run.layers] == [None, None, behind]
+    assert [layer.get("behind") for layer in run.to_json()["layers"]] == [None, None, behind]

@@ -267,7 +267,7 @@ def _layer_reports(
 
 
 def _convolutions_with_sums(program: Program) -> dict[int, int]:
-    """Return for each layer whose sums are made behind a convolution the index of that operator."""
+    """Return for each layer whose sums are made behind another one's convolution its index."""
     found = {}
     for step in program.steps:
         if not isinstance(step.params, EngineCall):
@@ -276,8 +276,10 @@ def _convolutions_with_sums(program: Program) -> dict[int, int]:
         # The job that brings the tables comes right before the convolution.
         for job, following in pairwise(read_list(step.params, image).jobs):
             if job.kind == JobKind.ADD and job.flags & JobFlag.FUSED:
-                convolution = program.layers[step.layer + following.layer]
-                found[step.layer + job.layer] = convolution.index
+                # Where a list begins with the sum, its convolution counts there already.
+                if following.layer != job.layer:
+                    convolution = program.layers[step.layer + following.layer]
+                    found[step.layer + job.layer] = convolution.index
     return found
 
 
