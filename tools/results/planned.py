@@ -67,7 +67,10 @@ _WITH_ROOM = ("128-128k-depthwise", "256-128k-depthwise")
 BLOCKS = "docs/results/bench/blocks.json"
 """Runs of a model that waits for weights, which decoders of blocks and weights on chip help."""
 _BLOCKS_MODELS = ("ad",)
-_BLOCKS_CONFIGS = ("64-blocks", "128-blocks", "256-blocks", "256-blocks-resident")
+_BLOCKS_CONFIGS = (
+    *("64-blocks", "64-blocks-resident", "128-blocks", "128-blocks-resident"),
+    *("256-blocks", "256-blocks-resident"),
+)
 PREDICTIONS = "docs/results/bench/predictions.json"
 """Runs of small models, for the deviations of predictions alone."""
 _SMALL_MODELS = (
