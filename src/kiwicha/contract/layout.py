@@ -169,6 +169,12 @@ class Struct:
     def _format(cls) -> str:
         return "<" + "".join(_FORMATS[kind.base] * kind.count for _, kind, _ in cls.layout())
 
+    @classmethod
+    @functools.cache
+    def _has_only_words(cls) -> bool:
+        """Whether each field is a single number."""
+        return all(kind.count == 1 and kind.base != "ref" for _, kind, _ in cls.layout())
+
     def pack(self) -> bytes:
         """Return the stored form.
 
@@ -202,7 +208,10 @@ class Struct:
         size = cls.size_bytes()
         if len(raw) < size:
             raise ValueError(f"{cls.__name__} must have {size} bytes, not {len(raw)}")
-        words = iter(struct.unpack(cls._format(), raw[:size]))
+        found = struct.unpack(cls._format(), raw[:size])
+        if cls._has_only_words():
+            return cls(*found)
+        words = iter(found)
         values: dict[str, Any] = {}
         for name, kind, _ in cls.layout():
             items = tuple(

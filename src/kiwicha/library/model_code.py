@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from kiwicha.compiler.engine.cost.bounds import worst_cycles
 from kiwicha.contract.cfu import CACHE_LINE_BYTES
 from kiwicha.kernels.registry import KERNELS
@@ -14,6 +16,9 @@ from kiwicha.program.parts import IoTensor
 __all__ = ["c_array", "kernel_table", "model_files"]
 
 _BYTES_PER_LINE = 16
+_INDENT = 4
+_WORDS = np.array([f"0x{byte:02x}, " for byte in range(256)], "S6")
+"""How bytes are written."""
 
 
 def model_files(name: str, program: Program) -> dict[str, bytes]:
@@ -138,8 +143,19 @@ def kernel_table(programs: Iterable[Program]) -> Iterator[str]:
 def c_array(name: str, raw: bytes) -> Iterator[str]:
     """Yield lines of C that define bytes, 16-byte aligned."""
     yield f"_Alignas(16) const uint8_t {name}[{len(raw)}] = {{"
-    for begin in range(0, len(raw), _BYTES_PER_LINE):
-        row = raw[begin : begin + _BYTES_PER_LINE].hex(" ")
-        yield f"    0x{row.replace(' ', ', 0x')},"
+    if raw:
+        yield _rows(raw)
     yield "};"
     yield ""
+
+
+def _rows(raw: bytes) -> str:
+    """Return lines of bytes, all at once: there are millions of them."""
+    missing = -len(raw) % _BYTES_PER_LINE
+    rows = np.frombuffer(raw + bytes(missing), np.uint8).reshape(-1, _BYTES_PER_LINE)
+    width = _WORDS.itemsize
+    lines = np.full((len(rows), _INDENT + width * _BYTES_PER_LINE), ord(" "), np.uint8)
+    lines[:, _INDENT:] = _WORDS[rows].view(np.uint8)
+    lines[:, -1] = ord("\n")
+    text = lines.tobytes().decode("ascii")
+    return text[: len(text) - width * missing - 1]

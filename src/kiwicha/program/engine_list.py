@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kiwicha.contract.engine import MAX_JOBS, EngineCall, EngineJob, EngineTransfer, JobKind
 from kiwicha.contract.moves import AnyJob, EngineMove
@@ -40,13 +41,20 @@ def read_list(params: EngineCall, image: bytes, *, has_weights: bool = False) ->
     jobs, transfers = params.job_count, params.transfer_count
     size = jobs * EngineJob.size_bytes() + transfers * EngineTransfer.size_bytes()
     start = size if has_weights and params.is_resident else 0
-    middle = start + jobs * EngineJob.size_bytes()
     end = start + size
     if end > len(image):
         raise ProgramError(f"an image of {len(image)} bytes must hold its list of {end}")
+    return _unpacked(bytes(image[start:end]), jobs)
+
+
+@lru_cache(maxsize=64)
+def _unpacked(raw: bytes, jobs: int) -> EngineList:
+    """Return a list of so many jobs; all who say something of a Program ask for the same ones."""
+    middle = jobs * EngineJob.size_bytes()
+    transfers = _pieces(raw, middle, len(raw), EngineTransfer.size_bytes())
     return EngineList(
-        tuple(map(_job, _pieces(image, start, middle, EngineJob.size_bytes()))),
-        tuple(map(EngineTransfer.unpack, _pieces(image, middle, end, EngineTransfer.size_bytes()))),
+        tuple(map(_job, _pieces(raw, 0, middle, EngineJob.size_bytes()))),
+        tuple(map(EngineTransfer.unpack, transfers)),
     )
 
 

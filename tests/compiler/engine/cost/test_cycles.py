@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from kiwicha.compiler import compile_model
+from kiwicha.compiler.engine.cost.course import Course, Likeness
 from kiwicha.compiler.engine.cost.cycles import predict_list, predict_program
 from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.compiler.engine.cost.timeline import Threads
@@ -250,9 +251,8 @@ def test_a_transfer_waits_for_results_of_groups_whose_weights_come_later() -> No
     assert 90 < third.transfers < 230
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_threads_with_other_jobs_are_those_of_a_list_of_them(seed: int) -> None:
-    rng = random.Random(seed)
+def drawn_list(rng: random.Random, count: int) -> tuple[list[EngineJob], list[EngineTransfer]]:
+    """Draw jobs that wait for weights, for transfers, or for nothing, and the transfers."""
     jobs = [
         job(
             output_columns=rng.randint(1, 300),
@@ -261,15 +261,49 @@ def test_threads_with_other_jobs_are_those_of_a_list_of_them(seed: int) -> None:
             groups=rng.randint(1, 5),
             wait_transfers=number // 2,
         )
-        for number in range(8)
+        for number in range(count)
     ]
     transfers = [
         EngineTransfer(0, 0, 16 * rng.randint(1, 400) | rng.choice((0, 1 << 31)), number, 0)
-        for number in range(4)
+        for number in range(count // 2)
     ]
+    return jobs, transfers
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_threads_with_other_jobs_are_those_of_a_list_of_them(seed: int) -> None:
+    rng = random.Random(seed)
+    jobs, transfers = drawn_list(rng, 8)
     threads = Threads(jobs, transfers, 64)
     threads.run()
     for number in range(8):
         other = dataclasses.replace(jobs[number], output_columns=rng.randint(1, 300))
         changed = [*jobs[:number], other, *jobs[number + 1 :]]
         assert threads.exchanged({number: other}).run() == Threads(changed, transfers, 64).run()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_other_jobs_are_given_up_only_if_their_list_takes_longer(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = []
+    end = Likeness.end
+
+    def noted(likeness: Likeness, course: Course) -> float:
+        known.append(end(likeness, course))
+        return known[-1]
+
+    monkeypatch.setattr(Likeness, "end", noted)
+    rng = random.Random(seed)
+    jobs, transfers = drawn_list(rng, 40)
+    threads = Threads(jobs, transfers, 64)
+    total = threads.cycles()
+    assert total is not None
+    for number in range(20):
+        other = dataclasses.replace(jobs[number], output_columns=rng.randint(1, 300))
+        changed = [*jobs[:number], other, *jobs[number + 1 :]]
+        cycles, _ = Threads(changed, transfers, 64).run()
+        for limit in (total, cycles - 1, cycles):
+            found = threads.exchanged({number: other}).cycles(limit)
+            assert found == (cycles if cycles <= limit else None)
+    assert any(known)

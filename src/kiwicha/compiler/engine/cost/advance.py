@@ -5,7 +5,6 @@ All is in local names, because a search spends much of its time here.
 
 import itertools
 import math
-from dataclasses import dataclass, field
 
 from kiwicha.compiler.engine.cost.bursts import (
     STORE_AHEAD_WORDS,
@@ -18,8 +17,9 @@ from kiwicha.compiler.engine.cost.bursts import (
     stored_burst,
     words_with_room,
 )
+from kiwicha.compiler.engine.cost.course import JOBS_AHEAD, Course, Likeness
 from kiwicha.compiler.engine.cost.line_port import CONVERTED_LINE_CYCLES, moved_at
-from kiwicha.compiler.engine.cost.progress import Pace, Progress
+from kiwicha.compiler.engine.cost.progress import Progress
 from kiwicha.contract.engine import LINE_BYTES, EngineJob
 from kiwicha.contract.latencies import (
     CONVERTER_LOAD_CYCLES,
@@ -28,69 +28,30 @@ from kiwicha.contract.latencies import (
     READER_WORDS,
     WEIGHTS_READY_CYCLES,
 )
-from kiwicha.contract.memories import Memory
 
-__all__ = ["JOB_START_CYCLES", "JOB_WORDS", "Course", "advance"]
+__all__ = ["JOB_START_CYCLES", "JOB_WORDS", "advance"]
 
 ROW_AHEAD_CYCLES = 1
 """By which the last row of a group must be longer than the start of the next group."""
 JOB_WORDS = EngineJob.size_bytes() // LINE_BYTES
 JOB_START_CYCLES = JOB_WORDS + 1
 """From the end of a job until the next one looks for its weights: its descriptor is collected."""
-_JOBS_AHEAD = 6
-"""Descriptors that pass before the first of their jobs ends: one is executed, the others wait in
-the queue behind it. Weights of later jobs are not known before."""
 _JOB_SEEN_CYCLES = 2 * JOB_WORDS
 """From the end of a job until another descriptor has passed."""
 
 
-@dataclass
-class Course:
-    """A list, and what is known of its execution.
+def advance(course: Course, limit: float, likeness: Likeness | None = None) -> bool:
+    """Do all jobs and transfers; return False if they were given up because of the limit.
 
     Parameters
     ----------
-    memory : Memory
-        What DRAM the system has.
-    refill_cycles : int
-        From the end of a group until its bank can be filled again.
-    settle_cycles : float
-        From the end of a group until the parameters of the next one in its bank are in use; minus
-        infinity if nothing waits for them.
-    paces : list of Pace
-        Of the jobs.
-    tables : list of float
-        Of the jobs: cycles of the memory port for tables of sums behind convolutions.
-    moves : list of tuple
-        Of the transfers: lines, whether they are stored, jobs that they wait for, and flags.
-    progress : list of Progress
-        When the first group of each job was to be filled, as far as known.
-    job_ends, transfer_ends : list of float
-        When they end.
-    tables_there : list of float
-        Of each job: when its tables of sums have come; minus infinity if it has none.
-    waits : list of tuple
-        Of each job: when it begins, and what it waits for transfers and weights.
-    shares : list of tuple
-        Of each group: as in `kiwicha.compiler.engine.cost.line_port.moved_at`.
+    course : Course
+        What is known; all of it afterwards, if they were not given up.
+    limit : float
+        Cycles that the list may take.
+    likeness : Likeness or None
+        A list that ends as this one does.
     """
-
-    memory: Memory
-    refill_cycles: int
-    settle_cycles: float
-    paces: list[Pace]
-    tables: list[float]
-    moves: list[tuple[int, bool, int, int]]
-    progress: list[Progress]
-    job_ends: list[float] = field(default_factory=list)
-    transfer_ends: list[float] = field(default_factory=list)
-    waits: list[tuple[float, float, float]] = field(default_factory=list)
-    tables_there: list[float] = field(default_factory=list)
-    shares: list[tuple[float, float, float, float]] = field(default_factory=list)
-
-
-def advance(course: Course, limit: float) -> bool:
-    """Do all jobs and transfers; return False if they were given up because of the limit."""
     paces, moves, progress, memory = course.paces, course.moves, course.progress, course.memory
     tables, refill, settle = [*course.tables, 0.0], course.refill_cycles, course.settle_cycles
     tables_there = course.tables_there
@@ -180,8 +141,8 @@ def advance(course: Course, limit: float) -> bool:
             fill_job += 1
         # Descriptors of jobs pass when the one before has asked for its weights, and others
         # have made room behind it.
-        while described <= fill_job and described < len(job_ends) + _JOBS_AHEAD:
-            passed = job_ends[described - _JOBS_AHEAD] if described >= _JOBS_AHEAD else 0.0
+        while described <= fill_job and described < len(job_ends) + JOBS_AHEAD:
+            passed = job_ends[described - JOBS_AHEAD] if described >= JOBS_AHEAD else 0.0
             described += 1
             job_room += JOB_WORDS
         if job_left and job_room >= READER_WORDS // 2:
@@ -206,7 +167,7 @@ def advance(course: Course, limit: float) -> bool:
             port_free = max(port_free, fill_end) + memory.turn_cycles
             words_cycles = paces[fill_job].fill_lines * line_cycles
             words = min(job_room + JOB_WORDS, job_left)
-            has_passed = described == fill_job + 1 < len(job_ends) + _JOBS_AHEAD
+            has_passed = described == fill_job + 1 < len(job_ends) + JOBS_AHEAD
             has_turns = paces[fill_job].fill_lines > PORT_TURN_WORDS
             if has_passed and has_turns and words >= READER_WORDS // 2:
                 # That of the tables passes, and others take the next turn.
@@ -259,7 +220,7 @@ def advance(course: Course, limit: float) -> bool:
                 fill_time = port_free
         elif early < 0.0 and waits_for_port:
             pass
-        elif fill_job < job_count and (fill_group or fill_job < len(job_ends) + _JOBS_AHEAD):
+        elif fill_job < job_count and (fill_group or fill_job < len(job_ends) + JOBS_AHEAD):
             bank_free = never
             if ahead < 2:
                 released = release if ahead else release_before
@@ -269,9 +230,9 @@ def advance(course: Course, limit: float) -> bool:
                 if tables_end > bank_free:
                     # One thing is filled at a time.
                     bank_free = tables_end
-                if fill_group == 0 and fill_job >= _JOBS_AHEAD:
+                if fill_group == 0 and fill_job >= JOBS_AHEAD:
                     # Its descriptor has passed.
-                    seen = job_ends[fill_job - _JOBS_AHEAD] + _JOB_SEEN_CYCLES
+                    seen = job_ends[fill_job - JOBS_AHEAD] + _JOB_SEEN_CYCLES
                     if seen > bank_free:
                         bank_free = seen
             if early < 0.0 and fill_group == 0:
@@ -288,6 +249,8 @@ def advance(course: Course, limit: float) -> bool:
                         *(due_time, due_words, line_ahead, slowing, tables_end),
                     )
                 )
+                if likeness is not None and likeness.end(course) > limit + 1:
+                    return False
             lines = paces[fill_job].fill_lines
             if early < 0.0:
                 # While the bank is not free, words come as long as they have room; a burst

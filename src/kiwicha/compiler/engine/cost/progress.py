@@ -165,3 +165,22 @@ class Progress(NamedTuple):
     line_ahead: float = 0.0
     slowing: float = 0.0
     tables_end: float = -math.inf
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        """What is counted from the start of the list."""
+        return tuple(self[number] for number in _TIMES)
+
+    @property
+    def counts(self) -> tuple[float, ...]:
+        """All else."""
+        return tuple(self[number] for number in _COUNTS)
+
+
+_TIME_NAMES = {
+    *("fill_end", "fill_before", "release", "release_before"),
+    *("port_free", "transfer_free", "line_end", "chunk_start", "chunk_port"),
+    *("time", "begun", "blocked_from", "blocked_until", "due_time", "tables_end"),
+}
+_TIMES = [number for number, name in enumerate(Progress._fields) if name in _TIME_NAMES]
+_COUNTS = [number for number, name in enumerate(Progress._fields) if name not in _TIME_NAMES]

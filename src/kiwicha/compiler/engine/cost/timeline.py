@@ -11,7 +11,8 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
-from kiwicha.compiler.engine.cost.advance import JOB_WORDS, Course, advance
+from kiwicha.compiler.engine.cost.advance import JOB_WORDS, advance
+from kiwicha.compiler.engine.cost.course import Course, Likeness
 from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.compiler.engine.cost.line_port import converted_line_cycles
 from kiwicha.compiler.engine.cost.progress import JobCycles, Pace, Progress
@@ -60,6 +61,7 @@ class Threads:
         # With pairs parameters wait for themselves, and so do groups of few words.
         settle = refill_cycles(outputs, lanes) + PARAMETER_WAIT_CYCLES
         self._decoder_slack = decoder_slack
+        self._likeness: Likeness | None = None
         start = memory.list_start_cycles + first_words(len(jobs), len(transfers))
         job_left = max(JOB_WORDS * len(jobs) - READER_WORDS - 2 * JOB_WORDS, 0)
         self._course = Course(
@@ -114,6 +116,8 @@ class Threads:
         found = copy.copy(self)
         found._jobs = tuple(jobs.get(number, job) for number, job in enumerate(self._jobs))
         course = self._course
+        is_done = len(course.job_ends) == len(self._jobs)
+        found._likeness = Likeness(course, max(jobs) + 1) if is_done else None
         progress = course.progress[: min(jobs) + 1]
         found._course = dataclasses.replace(
             course,
@@ -159,8 +163,9 @@ class Threads:
     def cycles(self, limit: float = math.inf) -> int | None:
         """Return the cycles of the list; None if they are more than a limit."""
         course = self._course
-        if len(course.job_ends) < len(self._jobs) and not advance(course, limit):
+        if len(course.job_ends) < len(self._jobs) and not advance(course, limit, self._likeness):
             return None
+        self._likeness = None
         total = math.ceil(max([course.job_ends[-1], *course.transfer_ends[-1:]]))
         return None if total > limit else total
 

@@ -284,10 +284,9 @@ class Chooser:
             wanted = {-(-_share(rows, fewest + more) // unit) * unit for more in MORE_STRIPES}
             for height in sorted({min(height, heights[found - 1]) for height in wanted}):
                 striping = Striping(cascade, height, is_early, room)
-                if striping.jobs(estimate.streamed) > MAX_REGION_JOBS:
-                    continue
                 cycles = estimate.cycles(striping)
-                if cycles < math.inf and (best is None or cycles < best[0]):
+                is_better = cycles < (math.inf if best is None else best[0])
+                if is_better and striping.jobs(estimate.streamed) <= MAX_REGION_JOBS:
                     best = cycles, striping
         return best
 
