@@ -95,11 +95,14 @@ def _trace(folder: Path) -> dict[str, Any]:
 def _page(folder: Path) -> dict[str, Any]:
     words = ["web", _MODEL, "--config", _CONFIG, "-o", "page.html"]
     timed(words, folder)
-    page = folder / "page.html"
+    page, tensor = folder / "page.html", folder / "input.bin"
+    tensor.write_bytes(bytes(_INPUT_BYTES))
     with browser() as started:
         tab = started.new_page()
         tab.goto(page.as_uri())
         tab.wait_for_selector("body[data-loaded]", timeout=60_000)
+        tab.set_input_files("input[type=file]", tensor)
+        tab.wait_for_selector("#run:enabled")
         began = time.monotonic()
         tab.click("#run")
         tab.wait_for_selector("body[data-results]", timeout=120_000, state="attached")

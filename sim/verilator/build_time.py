@@ -9,7 +9,7 @@ _STEP = 10
 # Seconds of one core, and more for each MB of the CFU's Verilog; measured.
 _VERILATOR = 4, 3
 _COMPILER = 12, 12
-_COMPILER_OF_WAVEFORMS = 22, 22
+_COMPILER_OF_WAVEFORMS = 16, 14
 _RUNTIME = 10
 
 

@@ -16,7 +16,7 @@ from kiwicha.sim.verilator.build_time import announcement, simulator_seconds
 from kiwicha.sim.verilator.compiled_design import COMPILE, compile_design
 from kiwicha.sim.verilator.power_up import without_zeros
 from kiwicha.sim.verilator.verilated_runtime import CFLAGS, COMPRESSION
-from kiwicha.sim.verilator.wave_names import without_dots
+from kiwicha.sim.verilator.wave_names import without_dots, without_steps
 
 __all__ = [
     "CFU",
@@ -136,7 +136,7 @@ def build_simulator(
     flags = ["--exe", *VERILATE, *(_TRACE if trace else ())]
     cfu = without_zeros((system / CFU).read_text(encoding="utf-8"))
     if trace:
-        cfu = without_dots(cfu)
+        cfu = without_steps(without_dots(cfu))
     stage = "compiling the simulator" + (" with waveforms" if trace else "")
     seconds = simulator_seconds(len(cfu), tools.cores(), trace=trace)
     told = announce(announcement(stage, seconds))

@@ -55,13 +55,15 @@ class Work:
 class Cost:
     """Cycles of a kernel beside an engine: for a step, and for each of its `Work`.
 
-    ``nox -s costs`` measures them on the simulated system.
+    ``nox -s costs`` measures them on the simulated system; ``cold``, what a step takes more behind
+    a long step of another kernel, was measured behind an LSTM and convolutions.
     """
 
     step: float
     output: float
     unit: float = 0
     extra: float = 0
+    cold: float = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,7 +120,7 @@ KERNELS = (
         optional=("pairs",),
         tables=("pairs", "exponentials"),
         # Measured for rows of 2 to 4,095 entries.
-        cost=Cost(step=450.0, output=33.0, unit=214.0, extra=21.0),
+        cost=Cost(step=450.0, output=33.0, unit=214.0, extra=21.0, cold=430.0),
         work=_work,
     ),
 )

@@ -276,7 +276,7 @@ def _convolutions_with_sums(program: Program) -> dict[int, int]:
         # The job that brings the tables comes right before the convolution.
         for job, following in pairwise(read_list(step.params, image).jobs):
             if job.kind == JobKind.ADD and job.flags & JobFlag.FUSED:
-                # Where a list begins with the sum, its convolution counts there already.
+                # Layers that are too far from a list's first one to be told apart count as one.
                 if following.layer != job.layer:
                     convolution = program.layers[step.layer + following.layer]
                     found[step.layer + job.layer] = convolution.index

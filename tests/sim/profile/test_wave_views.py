@@ -12,7 +12,7 @@ from kiwicha.contract.engine import JobKind
 from kiwicha.gateware import cfu
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.sim.profile.wave_views import shown_signals, write_views
-from kiwicha.sim.verilator.wave_names import without_dots
+from kiwicha.sim.verilator.wave_names import without_dots, without_steps
 from tests.support.choices import by_day
 
 TOP = "TOP.soc.Cfu"
@@ -66,6 +66,20 @@ def test_a_field_is_renamed_wherever_it_stands() -> None:
   assign \\x.kind  = x[1:0];
 """
     assert without_dots(text) == text.replace("x.kind", "x__kind")
+
+
+def test_steps_within_expressions_are_left_out() -> None:
+    text = """  wire [1:0] \\$12 ;
+  wire \\job$14 ;
+  assign \\$12  = \\$1  + \\job$14 ;
+"""
+    assert (
+        without_steps(text)
+        == """  wire [1:0] \\_$12 ;
+  wire \\job$14 ;
+  assign \\_$12  = \\_$1  + \\job$14 ;
+"""
+    )
 
 
 @pytest.mark.slow

@@ -21,5 +21,6 @@ def test_operators(operator: str) -> None:
     result = run_program(program, [x.tobytes() for x in case.inputs], inferences=2)
     assert result.outputs == tuple(output.tobytes() for output in answer.outputs)
     predicted, _ = predict_program(program)
-    # In short lists of many transfers refreshes of DRAM, which are not predicted, count for more.
-    assert predicted == pytest.approx(result.last_cycles, rel=0.05, abs=256)
+    # In short lists of many transfers refreshes of DRAM, which are not predicted, count for more:
+    # AVERAGE_POOL_2D takes 148 cycles more than its 1,004. All others are within 5 %.
+    assert predicted == pytest.approx(result.last_cycles, rel=0.05, abs=160)

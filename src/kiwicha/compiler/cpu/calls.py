@@ -42,6 +42,11 @@ class KernelCall:
     ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
+    def position(self) -> int:
+        """Position of the layer in whose place it comes: its own."""
+        return self.layer
+
+    @property
     def layers(self) -> tuple[int, ...]:
         """Positions of the layers that it computes: one."""
         return (self.layer,)

@@ -42,8 +42,13 @@ class ListCall:
 
     @property
     def layer(self) -> int:
-        """Position of the first layer of its region."""
+        """Position of the layer that those of its jobs are counted from."""
         return self.part.whole.region.first_layer
+
+    @property
+    def position(self) -> int:
+        """Position of the layer in whose place it comes."""
+        return self.part.whole.region.position
 
     @property
     def layers(self) -> tuple[int, ...]:
@@ -120,4 +125,4 @@ def in_order(
     calls: list[PlannedStep] = [*kernel_calls, *(ListCall(part, config) for part in parts)]
     layers = {layer for item in lists for layer in item.region.positions}
     assert not {call.layer for call in calls if isinstance(call, KernelCall)} & layers
-    return tuple(sorted(calls, key=lambda call: call.layer))
+    return tuple(sorted(calls, key=lambda call: call.position))

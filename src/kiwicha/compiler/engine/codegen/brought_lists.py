@@ -51,7 +51,7 @@ def _bringing(whole: EngineList, other: EngineList, config: Config) -> EngineLis
     size = other.stored_bytes
     if size > config.scratchpad_bytes:
         why = f"has a list of {size:,} bytes; the scratchpad holds {config.scratchpad_bytes:,}"
-        raise RefusedError(other.region.first_layer, why)
+        raise RefusedError(other.region.position, why)
     transfers = [_behind(item, tensor, size) for item in whole.transfers]
     place, waited = whole.plan.scratchpad_bytes, 0
     first = _before_last_waits(whole)

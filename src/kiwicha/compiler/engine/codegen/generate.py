@@ -134,7 +134,7 @@ def generate(plan: Plan, config: Config) -> EngineList:
     )
     found = dataclasses.replace(found, ends=list_ends(found, config))
     if computed and found.ends:
-        raise RefusedError(plan.region.first_layer, "has more jobs than one list can hold")
+        raise RefusedError(plan.region.position, "has more jobs than one list can hold")
     found.verify()
     return found
 

@@ -1,9 +1,14 @@
 """Predicted cycles: of lists from their descriptors, see `timeline`; of the CPU's steps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from kiwicha.compiler.cpu.costs import cpu_cycles, cycles_by_step
+from kiwicha.compiler.cpu.costs import (
+    COLD_LIST_CYCLES,
+    cold_steps,
+    cpu_cycles,
+    cycles_by_step,
+)
 from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.engine.cost.timeline import Threads
 from kiwicha.compiler.engine.cost.unit_timeline import UnitThreads
@@ -75,8 +80,8 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[J
     """
     config = program.config
     lists = {}
-    on_cpu = cycles_by_step(program.steps)
-    total = sum(on_cpu.values())
+    cold = cold_steps(program.steps)
+    total = 0
     for number, step in enumerate(program.steps):
         params = step.params
         if not isinstance(params, EngineCall):
@@ -92,9 +97,9 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[J
             has_blocks=config.has_blocks,
         )
         beside = program.steps[number + 1 :][: params.overlapped_steps]
-        total += _cpu_cycles_of_list(params, config.memory)
+        total += _cpu_cycles_of_list(params, config.memory, is_cold=number in cold)
         total += lists[number][0] - _hidden(beside, lists[number][0])
-    return total, lists
+    return total + sum(_cycles_on_cpu(program, lists).values()), lists
 
 
 def predict_layers(program: Program) -> list[int]:
@@ -104,7 +109,7 @@ def predict_layers(program: Program) -> list[int]:
     the CPU hide is taken from the first.
     """
     _, lists = predict_program(program)
-    on_cpu = cycles_by_step(program.steps)
+    on_cpu, cold = _cycles_on_cpu(program, lists), cold_steps(program.steps)
     layers = [0] * len(program.layers)
     for number, step in enumerate(program.steps):
         if not isinstance(step.params, EngineCall):
@@ -112,7 +117,8 @@ def predict_layers(program: Program) -> list[int]:
             continue
         total, jobs = lists[number]
         hidden = _hidden(program.steps[number + 1 :][: step.params.overlapped_steps], total)
-        last = total - hidden + _cpu_cycles_of_list(step.params, program.config.memory)
+        around = _cpu_cycles_of_list(step.params, program.config.memory, is_cold=number in cold)
+        last = total - hidden + around
         # Jobs of the depthwise unit end between others.
         ended = sorted(jobs, key=lambda job: job.end)
         ends = [*(max(job.end - hidden, 0) for job in ended[:-1]), last]
@@ -121,9 +127,17 @@ def predict_layers(program: Program) -> list[int]:
     return layers
 
 
-def _cpu_cycles_of_list(call: EngineCall, memory: Memory) -> int:
+def _cycles_on_cpu(
+    program: Program, lists: Mapping[int, tuple[int, tuple[JobCycles, ...]]]
+) -> dict[int, int]:
+    """Return the cycles of the CPU's steps by their numbers, given those of lists and jobs."""
+    return cycles_by_step(program.steps, {number: cycles for number, (cycles, _) in lists.items()})
+
+
+def _cpu_cycles_of_list(call: EngineCall, memory: Memory, *, is_cold: bool) -> int:
     """Return what the CPU needs to start a list, to wait for it and to go on."""
-    return memory.list_cpu_cycles + (_RETURN_CYCLES if call.overlapped_steps else 0)
+    more = _RETURN_CYCLES if call.overlapped_steps else COLD_LIST_CYCLES * is_cold
+    return memory.list_cpu_cycles + more
 
 
 def _hidden(beside: Sequence[Step], total: int) -> int:

@@ -185,7 +185,8 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
             head_bytes = sum(shape.heads) * BEAT_BYTES
             layer.weight_bytes += job.weights_bytes - head_bytes
             layer.raw_weight_bytes += shape.raw_bytes - head_bytes
-    for number, on_cpu in cycles_by_step(program.steps).items():
+    lengths = {number: cycles for number, (cycles, _) in lists.items()}
+    for number, on_cpu in cycles_by_step(program.steps, lengths).items():
         found.setdefault(program.steps[number].layer, _Found()).cpu_cycles += on_cpu
     return Predictions(
         cycles=total,

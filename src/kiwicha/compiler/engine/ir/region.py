@@ -60,9 +60,17 @@ class Region:
         return {edge.tensor: edge.table for edge in self.edges}
 
     @property
-    def first_layer(self) -> int:
-        """Position of its first operation's layer."""
+    def position(self) -> int:
+        """Position of its first operation's layer: its place among the steps."""
         return self.operations[0].position
+
+    @cached_property
+    def first_layer(self) -> int:
+        """Lowest position of a layer that jobs compute, which theirs are counted from.
+
+        A convolution with a sum behind it is in the place of that, behind layers that come later.
+        """
+        return min(part.position for part in self.numbers)
 
     @cached_property
     def numbers(self) -> dict[Operation, int]:

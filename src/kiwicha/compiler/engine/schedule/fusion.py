@@ -80,16 +80,7 @@ def _with_fused_sums(region: Region, config: Config) -> Region:
         if found is not None:
             operations[operations.index(addition)] = found
             operations.remove(region.producers[found.convolution.output])
-    first = operations[0].position
-    return dataclasses.replace(region, operations=tuple(_from(first, item) for item in operations))
-
-
-def _from(first: int, operation: Operation) -> Operation:
-    """Return an operation as it is in a region that begins with this position."""
-    if not isinstance(operation, FusedSum) or operation.convolution.position >= first:
-        return operation
-    convolution = dataclasses.replace(operation.convolution, position=first)
-    return dataclasses.replace(operation, convolution=convolution)
+    return dataclasses.replace(region, operations=tuple(operations))
 
 
 def _fused(region: Region, addition: Addition, config: Config) -> FusedSum | None:
