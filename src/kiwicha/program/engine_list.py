@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from kiwicha.contract.engine import MAX_JOBS, EngineCall, EngineJob, EngineTransfer, JobKind
 from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.contract.recurrences import EngineRecurrence
 from kiwicha.errors import ProgramError
 
 __all__ = ["EngineList", "read_list", "stream_bytes"]
@@ -51,8 +52,8 @@ def read_list(params: EngineCall, image: bytes, *, has_weights: bool = False) ->
 
 
 def stream_bytes(job: AnyJob) -> int:
-    """Return the size of a job's weight stream, which a move has not."""
-    return 0 if isinstance(job, EngineMove) else job.weights_bytes
+    """Return the size of a job's weight stream, which moves and recurrences have not."""
+    return job.weights_bytes if isinstance(job, EngineJob) else 0
 
 
 def _pieces(image: bytes, start: int, end: int, size: int) -> Iterator[bytes]:
@@ -61,4 +62,6 @@ def _pieces(image: bytes, start: int, end: int, size: int) -> Iterator[bytes]:
 
 def _job(raw: bytes) -> AnyJob:
     job = EngineJob.unpack(raw)
+    if job.kind == JobKind.RECURRENT:
+        return EngineRecurrence.unpack(raw)
     return EngineMove.unpack(raw) if job.kind == JobKind.MOVE else job

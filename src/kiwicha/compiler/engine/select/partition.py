@@ -7,6 +7,7 @@ from kiwicha.compiler.engine.ir.element_operations import ElementOperation, Floa
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.product_operations import ComputedProductOperation
+from kiwicha.compiler.engine.ir.recurrent_operation import RecurrentOperation
 from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
@@ -25,7 +26,7 @@ def partition(
 
     A region ends at a layer of the CPU, where one tensor becomes part of another, or at a cut. One
     that begins with a product of computed matrices lies in the arena, where the region before it
-    brings all of it: it ends at what needs more than a table.
+    brings all of it: it ends at what needs more than a table. An LSTM is alone in its region.
 
     What is kept for the next inference is written last, in a region of its own: nothing else reads
     where it goes, and each of these operations reads where the ones before it have not written.
@@ -54,14 +55,18 @@ def partition(
             if position not in cuts and joined.get(position) in makers:
                 early.setdefault(makers[joined[position]], []).extend(steps)
                 continue
+            is_alone = any(isinstance(step, RecurrentOperation) for step in steps)
             is_edge = any(_has_other_edge(groups[-1], step) for step in steps)
-            if is_edge or not all(_is_for(groups[-1], step) for step in steps):
+            if is_alone or is_edge or not all(_is_for(groups[-1], step) for step in steps):
                 groups.append([])
             for step in steps:
                 if isinstance(step, ComputedProductOperation):
                     groups.append([])
                 groups[-1].append(step)
             makers |= dict.fromkeys((step.output for step in steps), len(groups) - 1)
+            if is_alone:
+                groups.append([])
+                continue
             moves = [step for step in steps if isinstance(step, MoveOperation)]
             if position in writers:
                 continue
