@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from kiwicha.contract.engine import JobKind
 from kiwicha.contract.recurrences import GATE_BYTES, GATES, EngineRecurrence
 from kiwicha.numerics.lstm_steps import FRACTION_BITS, CellScales, lstm_step
+from tests.gateware.engine.works import Work, places
 
-__all__ = ["Places", "Recurrence", "random_recurrence", "recurrence_job"]
+__all__ = ["Places", "Recurrence", "random_recurrence", "recurrence_job", "recurrence_work"]
 
 Bytes = NDArray[np.uint8]
 
@@ -111,4 +112,23 @@ def random_recurrence(rng: np.random.Generator, most_units: int) -> Recurrence:
             hidden_shift=-int(rng.choice([1, 31, 20, 21, 22, 22, 22, 23, 24])),
             hidden_offset=int(rng.integers(-128, 128)),
         ),
+    )
+
+
+def recurrence_work(rng: np.random.Generator, memory_bytes: int) -> Work:
+    """Return a RECURRENT job on sums and states anywhere."""
+    step = random_recurrence(rng, min(memory_bytes // 64, 100))
+    cell_bytes = GATE_BYTES * step.units
+    # What is written lies together: the cell state, and the hidden state on both sides of it.
+    written = 2 * step.units + cell_bytes + 8
+    sums = step.sum_bytes
+    input_sums, hidden_sums, states = places(rng, [sums, sums, written], memory_bytes)
+    cell = (states.start + step.units + 1) // 2 * 2
+    at = Places(input_sums.start, hidden_sums.start, cell + cell_bytes + 3, states.start, cell)
+    return Work(
+        recurrence_job(step, at),
+        [],
+        [input_sums, hidden_sums],
+        states,
+        lambda memory: step.apply(memory, at),
     )

@@ -24,11 +24,17 @@ from kiwicha.numerics.lstm_steps import CellScales
 from kiwicha.numerics.requantization import INT32_MAX
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["RECURRENT_KERNELS", "RECURRENT_LIMITS", "recurrent_decision"]
+__all__ = [
+    "RECURRENT_KERNELS",
+    "RECURRENT_LIMITS",
+    "RECURRENT_OPERATORS",
+    "recurrent_decision",
+]
 
 RECURRENT_KERNELS = frozenset({Kernel.LSTM_GATES})
 """Kernels of layers that take RECURRENT jobs."""
-_LSTM = "UNIDIRECTIONAL_SEQUENCE_LSTM"
+RECURRENT_OPERATORS = ("UNIDIRECTIONAL_SEQUENCE_LSTM",)
+"""What these are in models."""
 _MOST_PRODUCTS = GROUP_WORDS * INPUT_LANES
 _ZERO_POINT = 0
 """What is subtracted from inputs of the array: biases have what zero points add."""
@@ -60,21 +66,21 @@ class _Product:
         return len(self.weights)
 
 
-@limit(_LSTM)
+@limit(*RECURRENT_OPERATORS)
 def recurrent_jobs(config: Config) -> str | None:
     """The engine has RECURRENT jobs: those whose names end in -recurrent."""
     if config.has_recurrent:
         return None
-    return "takes RECURRENT jobs, which engines with -recurrent in their names have"
+    return f"takes RECURRENT jobs, which {config.name} has not; engines with -recurrent have them"
 
 
-@limit(_LSTM, most=_MOST_PRODUCTS)
+@limit(*RECURRENT_OPERATORS, most=_MOST_PRODUCTS)
 def products_of_a_gate(item: _Product) -> str | None:
     """An LSTM has up to {most} inputs, and as many units."""
     return exceeded(item.inputs, _MOST_PRODUCTS, "inputs or units")
 
 
-@limit(_LSTM)
+@limit(*RECURRENT_OPERATORS)
 def sums_of_gates(item: _Product) -> str | None:
     """No sum of a gate, shifted left by its scale, needs more than 32 bits."""
     p = item.parameters
@@ -85,7 +91,7 @@ def sums_of_gates(item: _Product) -> str | None:
     return f"has sums of gates that may be as large as {largest:,}; the engine adds 32 bits"
 
 
-@limit(_LSTM)
+@limit(*RECURRENT_OPERATORS)
 def scales_of_hidden_states(params: Lstm) -> str | None:
     """The scale of an LSTM's hidden state is 2**-29 or more, as that of any model is."""
     if -MAX_HIDDEN_SHIFT <= params.hidden_shift < 0:
