@@ -116,19 +116,7 @@ class Engine:
             if number is not None:
                 job = jobs[number]
                 try:
-                    if isinstance(job, EngineMove):
-                        execute_move(job, scratchpad)
-                    elif isinstance(job, EngineRecurrence):
-                        execute_recurrence(job, scratchpad)
-                    else:
-                        execute_job(
-                            job,
-                            _stream(image, job),
-                            params.macs,
-                            scratchpad,
-                            has_blocks=self._has_blocks,
-                            kept=self._kept,
-                        )
+                    self._execute(job, image, params.macs, scratchpad)
                 except ProgramError as error:
                     raise ProgramError(f"job {number}: {error}") from error
             elif (
@@ -145,6 +133,22 @@ class Engine:
         if params.is_resident:
             self._kept.owner = params.image
         return np.concatenate([np.zeros(0, np.int8), *written])
+
+    def _execute(self, job: AnyJob, image: bytes, macs: int, scratchpad: Scratchpad) -> None:
+        """Execute a job."""
+        if isinstance(job, EngineMove):
+            execute_move(job, scratchpad)
+        elif isinstance(job, EngineRecurrence):
+            execute_recurrence(job, scratchpad)
+        else:
+            execute_job(
+                job,
+                _stream(image, job),
+                macs,
+                scratchpad,
+                has_blocks=self._has_blocks,
+                kept=self._kept,
+            )
 
     def _scratchpad_of(self, params: EngineCall) -> Scratchpad:
         """Return the scratchpad as a list finds it."""

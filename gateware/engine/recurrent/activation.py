@@ -1,5 +1,7 @@
 """Logistic function and tanh of the gates of LSTMs, by the lines between points of one table."""
 
+import itertools
+
 from amaranth import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
@@ -52,10 +54,7 @@ class Activation(wiring.Component):
         m.submodules.memory = memory = Memory(
             shape=_POINT_BITS + _STEP_BITS,
             depth=POINTS - 1,
-            init=[
-                low | (high - low) << _POINT_BITS
-                for low, high in zip(table, table[1:], strict=False)
-            ],
+            init=[low | (high - low) << _POINT_BITS for low, high in itertools.pairwise(table)],
         )
         port = memory.read_port()
         sign = self.argument[-1]

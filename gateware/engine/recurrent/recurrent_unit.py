@@ -123,9 +123,7 @@ class RecurrentUnit(wiring.Component):
         self._write(m, states)
         return m
 
-    def _multiply(
-        self, m: Module, reader: GateReader, value: Value, left: Value
-    ) -> Signal:
+    def _multiply(self, m: Module, reader: GateReader, value: Value, left: Value) -> Signal:
         """Build the multiplier and its factors, a cycle before; its product comes a cycle later."""
         job = data.View(RECURRENCE, self.job.as_value())
         enter, leave, leave_s1 = (

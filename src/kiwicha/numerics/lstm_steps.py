@@ -77,7 +77,5 @@ def lstm_step(
     following = saturated_shorts(saturated_shorts(kept) + saturated_shorts(entered))
     following = following.clip(scales.cell_min, scales.cell_max)
     left = tanh_16(following, scales.cell_exponent) * leave
-    scaled = multiply_by_quantized_multiplier(
-        left, scales.hidden_multiplier, scales.hidden_shift
-    )
+    scaled = multiply_by_quantized_multiplier(left, scales.hidden_multiplier, scales.hidden_shift)
     return following, (scaled + scales.hidden_offset).clip(-128, 127)

@@ -54,7 +54,8 @@ class Recurrence:
         size = len(memory)
         planes = np.arange(2)[::-1, None] * self.lower_step + np.arange(GATES * self.units)
         input_sums, hidden_sums = (
-            np.ascontiguousarray(memory[(first + planes) % size].T)
+            np
+            .ascontiguousarray(memory[(first + planes) % size].T)
             .view("<i2")
             .reshape(self.units, GATES)
             .astype(np.int64)

@@ -30,9 +30,7 @@ system by day.
 
 
 @functools.cache
-def simulator_of(
-    macs: int, lanes: int, *, has_softmax: bool, has_recurrent: bool = False
-) -> Path:
+def simulator_of(macs: int, lanes: int, *, has_softmax: bool, has_recurrent: bool = False) -> Path:
     datapath = Datapath(
         macs=macs,
         lanes=lanes,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from kiwicha.compiler.engine.ir.engine_list import BroughtList, EngineList, PlannedTransfer
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import TRANSFER_FLAG, EngineTransfer
+from kiwicha.contract.engine import TRANSFER_FLAG, EngineJob, EngineTransfer
 from kiwicha.contract.moves import AnyJob
 
 __all__ = ["with_brought_lists"]

@@ -55,18 +55,14 @@ def partition(
             if position not in cuts and joined.get(position) in makers:
                 early.setdefault(makers[joined[position]], []).extend(steps)
                 continue
-            is_alone = any(isinstance(step, RecurrentOperation) for step in steps)
             is_edge = any(_has_other_edge(groups[-1], step) for step in steps)
-            if is_alone or is_edge or not all(_is_for(groups[-1], step) for step in steps):
+            if is_edge or not all(_is_for(groups[-1], step) for step in steps):
                 groups.append([])
             for step in steps:
                 if isinstance(step, ComputedProductOperation):
                     groups.append([])
                 groups[-1].append(step)
             makers |= dict.fromkeys((step.output for step in steps), len(groups) - 1)
-            if is_alone:
-                groups.append([])
-                continue
             moves = [step for step in steps if isinstance(step, MoveOperation)]
             if position in writers:
                 continue
@@ -96,7 +92,12 @@ def _is_part(move: MoveOperation) -> bool:
 
 
 def _is_for(members: list[Operation], operation: Operation) -> bool:
-    """Whether an operation can be in the region of others: it needs no weights beside a product."""
+    """Whether an operation can be in the region of others.
+
+    It needs no weights beside a product, and there is nothing beside an LSTM.
+    """
+    if members and any(isinstance(item, RecurrentOperation) for item in (members[0], operation)):
+        return False
     if not members or not isinstance(members[0], ComputedProductOperation):
         return True
     is_table = isinstance(operation, ElementOperation) and operation.is_flat
