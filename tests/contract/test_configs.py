@@ -26,7 +26,8 @@ def test_an_unknown_name_says_what_there_is(wrong: str, nearest: str) -> None:
     text = (
         f"config must be one of baseline, simd, 32, 64, 128 or 256; an engine's scratchpad is named"
         f" as in 64-32k and has {SIZES}, 64 where none is named; -m4, -r4, -raw, -blocks or"
-        f" -blocks-resident, -softmax and -depthwise, -preempt, -int16 or -recurrent may follow; not {wrong!r}"
+        f" -blocks-resident, -softmax and -depthwise, -preempt, -int16 or -recurrent may follow;"
+        f" not {wrong!r}"
     )
     with pytest.raises(UsageError) as caught:
         find_config(wrong)

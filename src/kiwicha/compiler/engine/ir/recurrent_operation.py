@@ -29,8 +29,8 @@ class RecurrentOperation(Operation):
         Of these.
     batches, step_count : int
         Sequences, and steps of each.
-    batch_rows, step_rows : int
-        Rows from one batch or step to the next; either is 1.
+    is_time_major : bool
+        Rows of a step lie next to each other, those of all batches; else rows of a batch.
     """
 
     input_product: Convolution
@@ -40,8 +40,7 @@ class RecurrentOperation(Operation):
     scales: CellScales
     batches: int
     step_count: int
-    batch_rows: int
-    step_rows: int
+    is_time_major: bool
 
     @property
     def kind(self) -> JobKind:

@@ -30,7 +30,7 @@ __all__ = ["recurrent_plan"]
 
 
 def recurrent_plan(region: Region, operation: RecurrentOperation, config: Config) -> Plan:
-    """Return the plan of a region of one LSTM, in blocks of as many steps as fit.
+    """Return the plan of a region of one LSTM, in blocks of about as many rows as fit.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def recurrent_plan(region: Region, operation: RecurrentOperation, config: Config
     RefusedError
         If not even one step fits, or there are too many.
     """
-    steps = operation.step_count
-    while steps:
-        way = _Way(operation, steps)
+    rows = operation.window.output_rows
+    while rows:
+        way = _Way(operation, rows)
         if way.jobs > MAX_REGION_JOBS:
             raise RefusedError(operation.position, f"takes {way.jobs:,} jobs, too many for a list")
         builder = Builder()
@@ -56,14 +56,14 @@ def recurrent_plan(region: Region, operation: RecurrentOperation, config: Config
         plan = plan_of_one(region, builder, way.jobs, config.scratchpad_bytes)
         if plan is not None:
             return plan
-        steps //= 2
+        rows //= 2
     why = f"needs more than the {config.scratchpad_bytes:,} bytes of the scratchpad for one step"
     raise RefusedError(operation.position, why)
 
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Rows that follow each other, and the batch of each, in the order of steps."""
+    """Rows that follow each other, each a step, and the batch of each."""
 
     rows: range
     batches: Sequence[int]
@@ -71,10 +71,10 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """Blocks of so many steps."""
+    """Blocks of up to so many rows."""
 
     operation: RecurrentOperation
-    steps: int
+    rows: int
 
     @cached_property
     def blocks(self) -> list[_Block]:
@@ -83,14 +83,16 @@ class _Way:
 
     def _blocks(self) -> Iterator[_Block]:
         item = self.operation
-        # Batches whose steps are behind each other go one after the other, others side by side.
-        beside = 1 if item.step_rows == 1 else item.batches
-        for first in range(0, item.batches, beside):
-            for step in range(0, item.step_count, self.steps):
-                count = min(self.steps, item.step_count - step)
-                start = first * item.batch_rows + step * item.step_rows
-                batches = [*range(first, first + beside)] * count
-                yield _Block(range(start, start + len(batches)), batches)
+        rows = range(item.window.output_rows)
+        # Batches go one after the other, or side by side.
+        size = len(rows) if item.is_time_major else item.step_count
+        for start in range(0, len(rows), size):
+            for first in range(start, start + size, self.rows):
+                some = rows[first : min(first + self.rows, start + size)]
+                batches = [
+                    row % item.batches if item.is_time_major else start // size for row in some
+                ]
+                yield _Block(some, batches)
 
     @property
     def jobs(self) -> int:

@@ -164,8 +164,7 @@ def _operation(layer: Layer, position: int) -> RecurrentOperation:
         ),
         batches=params.batches,
         step_count=params.steps,
-        batch_rows=params.batch_rows,
-        step_rows=params.step_rows,
+        is_time_major=params.step_rows > 1,
     )
 
 
