@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 
 from kiwicha.contract.recurrences import (
+    FRACTION_BITS,
     GATE_BYTES,
     GATES,
     MAX_CELL_SHIFT,
@@ -12,7 +13,7 @@ from kiwicha.contract.recurrences import (
     EngineRecurrence,
 )
 from kiwicha.errors import ProgramError
-from kiwicha.numerics.lstm_steps import FRACTION_BITS, CellScales, lstm_step
+from kiwicha.numerics.lstm_steps import CellScales, lstm_step
 from kiwicha.sim.reference.scratchpad import Ints, Range, Scratchpad
 
 __all__ = ["check_recurrence", "execute_recurrence", "recurrence_reads", "recurrence_writes"]

@@ -8,9 +8,9 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.latencies import RECURRENT_FUNCTION_CYCLES
+from kiwicha.contract.recurrences import POINTS, function_points
 from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.recurrent.interfaces import SHORT_BITS
-from kiwicha.numerics.short_activations import POINTS, points
 
 __all__ = ["ARGUMENT_BITS", "Activation"]
 
@@ -50,11 +50,13 @@ class Activation(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the size of the argument, its points, and the line between them."""
         m = Module()
-        table = [int(point) for point in points()]
         m.submodules.memory = memory = Memory(
             shape=_POINT_BITS + _STEP_BITS,
             depth=POINTS - 1,
-            init=[low | (high - low) << _POINT_BITS for low, high in itertools.pairwise(table)],
+            init=[
+                low | (high - low) << _POINT_BITS
+                for low, high in itertools.pairwise(function_points())
+            ],
         )
         port = memory.read_port()
         sign = self.argument[-1]

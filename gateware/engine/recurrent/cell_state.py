@@ -4,7 +4,7 @@ from amaranth import Module, Mux, Signal, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.recurrences import MAX_CELL_SHIFT
+from kiwicha.contract.recurrences import FRACTION_BITS, MAX_CELL_SHIFT
 from kiwicha.gateware.engine.descriptors import JOB, RECURRENCE
 from kiwicha.gateware.engine.recurrent.activation import ARGUMENT_BITS
 from kiwicha.gateware.engine.recurrent.interfaces import (
@@ -13,7 +13,6 @@ from kiwicha.gateware.engine.recurrent.interfaces import (
     phase_of,
     saturated,
 )
-from kiwicha.numerics.lstm_steps import FRACTION_BITS
 
 __all__ = ["PRODUCT_BITS", "CellState"]
 

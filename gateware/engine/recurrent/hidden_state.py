@@ -4,11 +4,10 @@ from amaranth import Module, Mux, Signal, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.recurrences import MAX_HIDDEN_SHIFT
+from kiwicha.contract.recurrences import FRACTION_BITS, MAX_HIDDEN_SHIFT
 from kiwicha.gateware.engine.descriptors import JOB, RECURRENCE
 from kiwicha.gateware.engine.recurrent.cell_state import PRODUCT_BITS
 from kiwicha.gateware.engine.recurrent.interfaces import PHASE_BITS, phase_of, saturated
-from kiwicha.numerics.lstm_steps import FRACTION_BITS
 
 __all__ = ["HALF_BITS", "HiddenState"]
 

@@ -1,15 +1,42 @@
-"""RECURRENT jobs of the engine: a step of an LSTM, from the sums of its gates to its states."""
+"""RECURRENT jobs of the engine: a step of an LSTM, from the sums of its gates to its states.
 
+The points of logistic function and tanh are here, too, which CPU and engine share.
+
+Notes
+-----
+Ref: tensorflow/lite/kernels/internal/common.h in tflite-micro (the points).
+"""
+
+import math
 from dataclasses import dataclass
 
 from kiwicha.contract.layout import Struct, array, i8, i16, i32, u8, u16, u32
 
-__all__ = ["GATES", "GATE_BYTES", "EngineRecurrence"]
+__all__ = [
+    "FRACTION_BITS",
+    "GATES",
+    "GATE_BYTES",
+    "MAX_CELL_SHIFT",
+    "MAX_HIDDEN_SHIFT",
+    "POINTS",
+    "POINTS_ONE",
+    "EngineRecurrence",
+    "function_points",
+    "logistic_points",
+]
 
 GATES = 4
 """Gates of a unit: of input, forgetting, cell and output, in this order."""
 GATE_BYTES = 2
 """Of the sum of a gate, an int16."""
+FRACTION_BITS = 15
+"""Of what the functions of gates give."""
+POINTS = 257
+"""Entries of the table of the functions."""
+POINTS_ONE = 1 << 16
+"""What the points of the logistic function count as 1."""
+_PER_UNIT = 24
+"""Points for an argument's difference of 1."""
 MAX_CELL_SHIFT = 15
 """Largest `EngineRecurrence.cell_shift`: the cell state's scale is 1 then."""
 MAX_HIDDEN_SHIFT = 31
@@ -60,3 +87,26 @@ class EngineRecurrence(Struct):
     layer: int = u8("for reports: number of its layer, counted from that of the step")
     reserved_1: int = u8("0")
     reserved_2: int = u16("0")
+
+
+def logistic_points() -> tuple[int, ...]:
+    """Return the logistic function of 0, 1/24, and so on, in 1/65,536: `POINTS` less one.
+
+    Each is moved by half of what the line to the next one is wrong in its middle; the last is the
+    largest number of 16 bits.
+    """
+
+    def function(at: float) -> float:
+        return POINTS_ONE / (1 + math.exp(-at / _PER_UNIT))
+
+    middles = ((function(k) + function(k + 1)) / 2 - function(k + 0.5) for k in range(POINTS - 2))
+    moved = (round(function(k) - middle / 2) for k, middle in enumerate(middles))
+    return (*moved, POINTS_ONE - 1)
+
+
+def function_points() -> tuple[int, ...]:
+    """Return the table of both functions; the last two of its `POINTS` entries are equal.
+
+    It has tanh in Q0.15, and the logistic function in Q0.16, less a half.
+    """
+    return tuple(point - POINTS_ONE // 2 for point in (*logistic_points(), POINTS_ONE - 1))

@@ -10,17 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.contract.recurrences import FRACTION_BITS
 from kiwicha.numerics.requantization import multiply_by_quantized_multiplier
 from kiwicha.numerics.short_activations import logistic_16, tanh_16
 
-__all__ = ["FRACTION_BITS", "CellScales", "lstm_step", "saturated_shorts"]
+__all__ = ["CellScales", "lstm_step", "saturated_shorts"]
 
 Int64s = NDArray[np.int64]
 
 _POWER = 1 << 30
 """The multiplier of a power of two."""
-FRACTION_BITS = 15
-"""Of what the functions of gates give."""
 
 
 @dataclass(frozen=True)

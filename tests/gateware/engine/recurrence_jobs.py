@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.engine import JobKind
-from kiwicha.contract.recurrences import GATE_BYTES, GATES, EngineRecurrence
-from kiwicha.numerics.lstm_steps import FRACTION_BITS, CellScales, lstm_step
+from kiwicha.contract.recurrences import FRACTION_BITS, GATE_BYTES, GATES, EngineRecurrence
+from kiwicha.numerics.lstm_steps import CellScales, lstm_step
 from tests.gateware.engine.works import Work, places
 
 __all__ = ["Places", "Recurrence", "random_recurrence", "recurrence_job", "recurrence_work"]

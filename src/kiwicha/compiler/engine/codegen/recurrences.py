@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from kiwicha.compiler.engine.ir.plan import PlannedRecurrence
 from kiwicha.contract.engine import JobKind
-from kiwicha.contract.recurrences import EngineRecurrence
-from kiwicha.numerics.lstm_steps import FRACTION_BITS
+from kiwicha.contract.recurrences import FRACTION_BITS, EngineRecurrence
 
 __all__ = ["engine_recurrence"]
 
