@@ -1,6 +1,7 @@
 """RECURRENT jobs for the benches, and their definition."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,7 @@ class Recurrence:
 
 def recurrence_job(step: Recurrence, at: Places) -> EngineRecurrence:
     """Return the job of a step."""
-    fields: dict[str, int | tuple[int, ...]] = {
+    fields: dict[str, Any] = {
         name: (0,) * field.count if field.count > 1 else 0
         for name, field, _ in EngineRecurrence.layout()
     }

@@ -1,6 +1,7 @@
 """From a planned step of an LSTM to a job."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from kiwicha.compiler.engine.ir.plan import PlannedRecurrence
 from kiwicha.contract.engine import JobKind
@@ -25,7 +26,7 @@ def engine_recurrence(
     """
     operation = event.operation
     scales = operation.scales
-    fields: dict[str, int | tuple[int, ...]] = {
+    fields: dict[str, Any] = {
         name: 0 if kind.count == 1 else (0,) * kind.count
         for name, kind, _ in EngineRecurrence.layout()
     }

@@ -58,7 +58,7 @@ class _Product:
     @property
     def inputs(self) -> int:
         """What is multiplied for each gate."""
-        return self.weights.shape[1]
+        return int(self.weights.shape[1])
 
     @property
     def channels(self) -> int:
