@@ -162,6 +162,7 @@ class Cfu(wiring.Component):
             has_depthwise=self.config.has_depthwise,
             is_preemptible=self.config.is_preemptible,
             has_int16=self.config.has_int16,
+            has_recurrent=self.config.has_recurrent,
             vendor=self.vendor,
         )
         if self.config.is_preemptible:

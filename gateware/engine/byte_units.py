@@ -1,5 +1,7 @@
 """Units that bring bytes of the scratchpad to bytes there without the array."""
 
+from collections.abc import Iterator
+
 from amaranth import Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -7,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.contract.engine import LINE_BYTES, JobKind
 from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, JOB
 from kiwicha.gateware.engine.moves.move_unit import LINE_WRITE, MoveUnit
+from kiwicha.gateware.engine.recurrent.recurrent_unit import RecurrentUnit
 from kiwicha.gateware.engine.softmax.interfaces import (
     DIFFERENCE_BITS,
     DISTANCE_BITS,
@@ -18,12 +21,16 @@ __all__ = ["ByteUnits"]
 
 
 class ByteUnits(wiring.Component):
-    """The `MoveUnit`, and where there is one the `SoftmaxUnit`; each job has that of its kind.
+    """The `MoveUnit`, and where there are such the `SoftmaxUnit` and the `RecurrentUnit`.
+
+    Each job has that of its kind.
 
     Parameters
     ----------
     has_softmax : bool
         There are SOFTMAX jobs.
+    has_recurrent : bool
+        There are RECURRENT jobs.
 
     Members
     -------
@@ -45,8 +52,9 @@ class ByteUnits(wiring.Component):
         Only with ``has_softmax``: as those of the `SoftmaxUnit`.
     """
 
-    def __init__(self, *, has_softmax: bool) -> None:
+    def __init__(self, *, has_softmax: bool, has_recurrent: bool = False) -> None:
         self.has_softmax = has_softmax
+        self.has_recurrent = has_recurrent
         table = {
             "ends_table": Out(1),
             "reads_table": Out(1),
@@ -75,39 +83,57 @@ class ByteUnits(wiring.Component):
             moves.start.eq(self.start & self._is_move),
             moves.read_data.eq(self.read_data),
         ]
-        if not self.has_softmax:
+        is_free: Value = self._is_move & ~moves.is_busy
+        is_working: Value = moves.is_working
+        done: Value = moves.done
+        address: Value = moves.address
+        valid: Value = moves.writes.valid
+        payload: Value = moves.writes.payload.as_value()
+        for kind, unit in self._others(m):
+            is_chosen = self.job.kind == kind
+            is_chosen_s1 = Signal(name=f"is_{kind.name.lower()}_s1")
+            m.d.sync += is_chosen_s1.eq(is_chosen)
             m.d.comb += [
-                self.is_free.eq(self._is_move & ~moves.is_busy),
-                self.is_working.eq(moves.is_working),
-                self.done.eq(moves.done),
-                self.address.eq(moves.address),
-                self.writes.valid.eq(moves.writes.valid),
-                self.writes.payload.eq(moves.writes.payload),
+                unit.job.eq(self.job),
+                unit.start.eq(self.start & is_chosen),
+                unit.read_data.eq(self.read_data),
             ]
-            return m
-        m.submodules.softmax = softmax = SoftmaxUnit()
-        is_softmax = self.job.kind == JobKind.SOFTMAX
-        is_softmax_s1 = Signal()
-        m.d.sync += is_softmax_s1.eq(is_softmax)
+            is_free |= is_chosen & ~unit.is_busy
+            is_working |= unit.is_working
+            done |= unit.done
+            address = Mux(is_chosen_s1, unit.address, address)
+            valid |= unit.writes.valid
+            payload = Mux(is_chosen_s1, unit.writes.payload.as_value(), payload)
+            if isinstance(unit, SoftmaxUnit):
+                self._connect_table(m, unit, is_chosen_s1)
         m.d.comb += [
-            softmax.job.eq(self.job),
-            softmax.start.eq(self.start & is_softmax),
-            softmax.read_data.eq(self.read_data),
-            softmax.exponential.eq(self.exponential),
-            softmax.distance.eq(self.distance),
-            self.is_free.eq((self._is_move & ~moves.is_busy) | (is_softmax & ~softmax.is_busy)),
-            self.is_working.eq(moves.is_working | softmax.is_working),
-            self.done.eq(moves.done | softmax.done),
-            self.ends_table.eq(softmax.done),
-            self.reads_table.eq(is_softmax_s1),
-            self.difference.eq(softmax.difference),
-            self.address.eq(Mux(is_softmax_s1, softmax.address, moves.address)),
-            self.writes.valid.eq(moves.writes.valid | softmax.writes.valid),
-            self.writes.payload.eq(
-                Mux(is_softmax_s1, softmax.writes.payload.as_value(), moves.writes.payload)
-            ),
+            self.is_free.eq(is_free),
+            self.is_working.eq(is_working),
+            self.done.eq(done),
+            self.address.eq(address),
+            self.writes.valid.eq(valid),
+            self.writes.payload.eq(payload),
         ]
         return m
+
+    def _others(self, m: Module) -> Iterator[tuple[JobKind, SoftmaxUnit | RecurrentUnit]]:
+        """Build the units of other jobs than moves; yield their kinds and the units."""
+        if self.has_softmax:
+            m.submodules.softmax = softmax = SoftmaxUnit()
+            yield JobKind.SOFTMAX, softmax
+        if self.has_recurrent:
+            m.submodules.recurrent = recurrent = RecurrentUnit()
+            yield JobKind.RECURRENT, recurrent
+
+    def _connect_table(self, m: Module, softmax: SoftmaxUnit, is_softmax: Signal) -> None:
+        """Connect what reads tables, while there is a job that does."""
+        m.d.comb += [
+            softmax.exponential.eq(self.exponential),
+            softmax.distance.eq(self.distance),
+            self.ends_table.eq(softmax.done),
+            self.reads_table.eq(is_softmax),
+            self.difference.eq(softmax.difference),
+        ]
 
     @property
     def _is_move(self) -> Value:

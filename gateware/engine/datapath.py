@@ -88,6 +88,8 @@ class Datapath(wiring.Component):
         There is a `DepthwiseSide`; the requantizer has 8 lanes or more.
     has_int16 : bool
         There are jobs of int16; without a depthwise unit.
+    has_recurrent : bool
+        There are RECURRENT jobs.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -112,6 +114,7 @@ class Datapath(wiring.Component):
         is_resident: bool = False,
         has_depthwise: bool = False,
         has_int16: bool = False,
+        has_recurrent: bool = False,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
         self.macs = macs
@@ -143,7 +146,7 @@ class Datapath(wiring.Component):
         self.requantizer = Requantizer(
             lanes=self.lanes, tag_bits=RESULT_TAG.size, has_int16=has_int16
         )
-        self.units = ByteUnits(has_softmax=has_softmax)
+        self.units = ByteUnits(has_softmax=has_softmax, has_recurrent=has_recurrent)
         self.side = (
             DepthwiseSide(
                 vendor=vendor,
@@ -182,10 +185,12 @@ class Datapath(wiring.Component):
         m.submodules.groups = groups = GroupController(
             drain_cycles=drain_cycles(self.macs, self.lanes, has_int16=self.has_int16),
             has_softmax=has_softmax,
+            has_recurrent=self.units.has_recurrent,
         )
         m.submodules.addresses = addresses = AddressGenerator(
             beats=self.outputs // self.lanes,
             has_softmax=has_softmax,
+            has_recurrent=self.units.has_recurrent,
             has_depthwise=self.has_depthwise,
             deep_lanes=READ_BYTES if self.is_deep else INPUT_LANES,
             has_gathered=self.has_gathered,
@@ -261,9 +266,12 @@ class Datapath(wiring.Component):
         return self.job.kind == JobKind.MAX
 
     @property
-    def _is_move(self) -> Value:
-        """Whether the job is one that moves bytes."""
-        return self.job.kind == JobKind.MOVE
+    def _has_no_weights(self) -> Value:
+        """Whether the job is one without a weight stream."""
+        is_move = self.job.kind == JobKind.MOVE
+        if not self.units.has_recurrent:
+            return is_move
+        return is_move | (self.job.kind == JobKind.RECURRENT)
 
     @property
     def _keeps(self) -> Value:
@@ -304,7 +312,7 @@ class Datapath(wiring.Component):
             groups.has_weights.eq(
                 (
                     Mux(self._has_tables, self.weights.has_table, self.weights.is_available)
-                    | self._is_move
+                    | self._has_no_weights
                 )
                 & has_lines
             ),
@@ -315,7 +323,7 @@ class Datapath(wiring.Component):
             addresses.is_first_group.eq(groups.is_first),
             addresses.group_offset.eq(groups.input_offset),
             addresses.start.eq(groups.begins_group),
-            self.weights.take.eq(groups.begins_group & ~self._is_move & ~self._has_tables),
+            self.weights.take.eq(groups.begins_group & ~self._has_no_weights & ~self._has_tables),
             self.weights.take_table.eq(groups.begins_group & self._has_tables),
             addresses.unit_address.eq(self.units.address),
             self.units.job.eq(self.job),

@@ -7,8 +7,18 @@ from amaranth.lib import data
 from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer
 from kiwicha.contract.layout import Struct
 from kiwicha.contract.moves import EngineMove
+from kiwicha.contract.recurrences import EngineRecurrence
 
-__all__ = ["ADDRESS_BITS", "BYTE_BITS", "JOB", "LINE_BITS", "MOVE", "TRANSFER", "layout_of"]
+__all__ = [
+    "ADDRESS_BITS",
+    "BYTE_BITS",
+    "JOB",
+    "LINE_BITS",
+    "MOVE",
+    "RECURRENCE",
+    "TRANSFER",
+    "layout_of",
+]
 
 ADDRESS_BITS = 18
 """Byte address in the largest scratchpad, 256 KiB."""
@@ -46,4 +56,5 @@ def layout_of(kind: type[Struct]) -> data.StructLayout:
 
 JOB = layout_of(EngineJob)
 MOVE = layout_of(EngineMove)
+RECURRENCE = layout_of(EngineRecurrence)
 TRANSFER = layout_of(EngineTransfer)

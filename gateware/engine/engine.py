@@ -37,6 +37,8 @@ class Engine(wiring.Component):
         Lists can pause; without a depthwise unit and kept weights.
     has_int16 : bool
         There are jobs of int16; without a depthwise unit and pauses.
+    has_recurrent : bool
+        There are RECURRENT jobs; with jobs of int16.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -68,12 +70,15 @@ class Engine(wiring.Component):
         has_depthwise: bool = False,
         is_preemptible: bool = False,
         has_int16: bool = False,
+        has_recurrent: bool = False,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
         if has_int16 and (is_preemptible or has_depthwise):
             raise ValueError(
                 "an engine with jobs of int16 must not be preemptible, and have no depthwise unit"
             )
+        if has_recurrent and not has_int16:
+            raise ValueError("an engine with RECURRENT jobs must have jobs of int16")
         if is_preemptible and (is_resident or has_depthwise):
             raise ValueError(
                 "an engine that is preemptible must keep no weights and have no depthwise unit"
@@ -88,6 +93,7 @@ class Engine(wiring.Component):
             is_resident=is_resident,
             has_depthwise=has_depthwise,
             has_int16=has_int16,
+            has_recurrent=has_recurrent,
             vendor=vendor,
         )
         self.controller = Controller(
@@ -100,6 +106,7 @@ class Engine(wiring.Component):
             has_depthwise=has_depthwise,
             is_preemptible=is_preemptible,
             has_int16=has_int16,
+            has_recurrent=has_recurrent,
         )
         running = {"is_running": Out(1)} if is_preemptible else {}
         super().__init__({**EngineSignature().flip().members, **running, "reset": In(1)})

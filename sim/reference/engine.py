@@ -17,6 +17,7 @@ from kiwicha.contract.engine import (
 from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.contract.recurrences import EngineRecurrence
 from kiwicha.errors import ProgramError
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.float_tables import (
@@ -33,6 +34,12 @@ from kiwicha.sim.reference.engine_jobs import (
     written_range,
 )
 from kiwicha.sim.reference.engine_moves import check_move, execute_move, move_read, move_write
+from kiwicha.sim.reference.engine_recurrences import (
+    check_recurrence,
+    execute_recurrence,
+    recurrence_reads,
+    recurrence_writes,
+)
 from kiwicha.sim.reference.engine_units import check_units, may_start
 from kiwicha.sim.reference.kept_weights import KeptWeights
 from kiwicha.sim.reference.memory import Memory
@@ -45,10 +52,16 @@ class Engine:
     """The engine of a system: what a list leaves in its scratchpad stays for one that goes on."""
 
     def __init__(
-        self, *, has_blocks: bool = False, has_int16: bool = False, kept: KeptWeights | None = None
+        self,
+        *,
+        has_blocks: bool = False,
+        has_int16: bool = False,
+        has_recurrent: bool = False,
+        kept: KeptWeights | None = None,
     ) -> None:
         self._has_blocks = has_blocks
         self._has_int16 = has_int16
+        self._has_recurrent = has_recurrent
         self._kept = KeptWeights() if kept is None else kept
         self._scratchpad: Scratchpad | None = None
 
@@ -87,7 +100,11 @@ class Engine:
         if params.is_resident:
             self._kept.owner = None
         jobs, transfers = its_list.jobs, its_list.transfers
-        _check(jobs, transfers, params, has_int16=self._has_int16)
+        _check(
+            *(jobs, transfers, params),
+            has_int16=self._has_int16,
+            has_recurrent=self._has_recurrent,
+        )
         scratchpad = self._scratchpad_of(params)
         moving = _Transfers(memory, image, scratchpad)
         written: list[NDArray[np.int8]] = []
@@ -99,17 +116,7 @@ class Engine:
             if number is not None:
                 job = jobs[number]
                 try:
-                    if isinstance(job, EngineMove):
-                        execute_move(job, scratchpad)
-                    else:
-                        execute_job(
-                            job,
-                            _stream(image, job),
-                            params.macs,
-                            scratchpad,
-                            has_blocks=self._has_blocks,
-                            kept=self._kept,
-                        )
+                    self._execute(job, image, params.macs, scratchpad)
                 except ProgramError as error:
                     raise ProgramError(f"job {number}: {error}") from error
             elif (
@@ -126,6 +133,22 @@ class Engine:
         if params.is_resident:
             self._kept.owner = params.image
         return np.concatenate([np.zeros(0, np.int8), *written])
+
+    def _execute(self, job: AnyJob, image: bytes, macs: int, scratchpad: Scratchpad) -> None:
+        """Execute a job."""
+        if isinstance(job, EngineMove):
+            execute_move(job, scratchpad)
+        elif isinstance(job, EngineRecurrence):
+            execute_recurrence(job, scratchpad)
+        else:
+            execute_job(
+                job,
+                _stream(image, job),
+                macs,
+                scratchpad,
+                has_blocks=self._has_blocks,
+                kept=self._kept,
+            )
 
     def _scratchpad_of(self, params: EngineCall) -> Scratchpad:
         """Return the scratchpad as a list finds it."""
@@ -159,11 +182,14 @@ def _check(
     params: EngineCall,
     *,
     has_int16: bool,
+    has_recurrent: bool,
 ) -> None:
     """Check each job, and that their order leaves nothing to chance."""
     for job in jobs:
         if isinstance(job, EngineMove):
             check_move(job)
+        elif isinstance(job, EngineRecurrence):
+            check_recurrence(job, has_recurrent=has_recurrent)
         else:
             check_kind(job, has_int16=has_int16)
     _check_order(jobs, transfers, params.macs)
@@ -309,7 +335,7 @@ def _check_order(jobs: Sequence[AnyJob], transfers: Sequence[EngineTransfer], ma
         job_waits[number] = waited[is_unit]
     transfer_waits = np.maximum.accumulate([item.wait_jobs for item in transfers] or [0])
     for j, job in enumerate(jobs):
-        reads, write = _ranges(job, macs)
+        reads, writes = _ranges(job, macs)
         for t in range(int(job_waits[j]), len(transfers)):
             if transfer_waits[t] > j:
                 break
@@ -318,13 +344,15 @@ def _check_order(jobs: Sequence[AnyJob], transfers: Sequence[EngineTransfer], ma
             is_load = not transfers[t].is_store
             if any(
                 first < start + size and start < last
-                for first, last in (*(reads if is_load else ()), write)
+                for first, last in (*(reads if is_load else ()), *writes)
             ):
                 raise ProgramError(f"job {j} and transfer {t} must not run at the same time")
 
 
-def _ranges(job: AnyJob, macs: int) -> tuple[list[Range], Range]:
-    """Return first byte and end of what a job reads as data, and of what it writes."""
+def _ranges(job: AnyJob, macs: int) -> tuple[list[Range], list[Range]]:
+    """Return first bytes and ends of what a job reads as data, and of what it writes."""
     if isinstance(job, EngineMove):
-        return [move_read(job)], move_write(job)
-    return read_ranges(job, macs), written_range(job, macs)
+        return [move_read(job)], [move_write(job)]
+    if isinstance(job, EngineRecurrence):
+        return recurrence_reads(job), recurrence_writes(job)
+    return read_ranges(job, macs), [written_range(job, macs)]

@@ -13,7 +13,7 @@ from kiwicha.sim.reference.scratchpad import Ints, Range
 
 __all__ = ["check_units", "may_start"]
 
-Ranges = Callable[[AnyJob], tuple[list[Range], Range]]
+Ranges = Callable[[AnyJob], tuple[list[Range], list[Range]]]
 
 
 def may_start(rows: UnitRows, other_rows: int) -> bool:
@@ -29,7 +29,7 @@ def check_units(jobs: Sequence[AnyJob], ranges: Ranges, size: int) -> None:
     jobs : sequence
         The list.
     ranges : callable
-        Gives first byte and end of what a job reads as data, and of what it writes.
+        Gives first bytes and ends of what a job reads as data, and of what it writes.
     size : int
         Bytes of the scratchpad.
 
@@ -48,9 +48,9 @@ def check_units(jobs: Sequence[AnyJob], ranges: Ranges, size: int) -> None:
                 continue
             if waited[u] >= rows[a].end or waited[a] >= rows[u].end:
                 continue
-            (unit_reads, unit_write), (reads, write) = ranges(unit_job), ranges(array_job)
-            is_written = _meet([write], [unit_write])
-            unit_needs, array_needs = _meet(unit_reads, [write]), _meet(reads, [unit_write])
+            (unit_reads, unit_writes), (reads, writes) = ranges(unit_job), ranges(array_job)
+            is_written = _meet(writes, unit_writes)
+            unit_needs, array_needs = _meet(unit_reads, writes), _meet(reads, unit_writes)
             assert isinstance(unit_job, EngineJob)
             if unit_needs and not array_needs and not is_written:
                 needs = _needs_of_unit(unit_job, rows[u], waited[u])

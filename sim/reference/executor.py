@@ -89,6 +89,7 @@ class Session:
         engine = Engine(
             has_blocks=program.config.has_blocks,
             has_int16=program.config.has_int16,
+            has_recurrent=program.config.has_recurrent,
             kept=self._weights,
         )
         for state, kept in zip(program.states, self._kept, strict=True):

@@ -26,7 +26,8 @@ def test_an_unknown_name_says_what_there_is(wrong: str, nearest: str) -> None:
     text = (
         f"config must be one of baseline, simd, 32, 64, 128 or 256; an engine's scratchpad is named"
         f" as in 64-32k and has {SIZES}, 64 where none is named; -m4, -r4, -raw, -blocks or"
-        f" -blocks-resident, -softmax and -depthwise, -preempt or -int16 may follow; not {wrong!r}"
+        f" -blocks-resident, -softmax and -depthwise, -preempt, -int16 or -recurrent may follow;"
+        f" not {wrong!r}"
     )
     with pytest.raises(UsageError) as caught:
         find_config(wrong)
@@ -74,7 +75,8 @@ def test_the_name_with_softmax_is_one_of_them() -> None:
 
 
 def test_jobs_of_int16_need_all_lanes_of_the_requantizer() -> None:
-    short = [config for config in ALL_CONFIGS.values() if config.has_int16]
+    having = [config for config in ALL_CONFIGS.values() if config.has_int16]
+    short = [config for config in having if not config.has_recurrent]
     assert find_config("128-int16") in short
     assert find_config("32-48k-raw-softmax-int16") in short
     for config in short:
@@ -84,6 +86,16 @@ def test_jobs_of_int16_need_all_lanes_of_the_requantizer() -> None:
         assert not (config.requantizer_lanes)
         assert not (config.has_depthwise)
         assert not (config.is_preemptible)
+
+
+def test_steps_of_lstms_come_with_jobs_of_int16() -> None:
+    recurrent = [config for config in ALL_CONFIGS.values() if config.has_recurrent]
+    assert find_config("64-recurrent") in recurrent
+    assert find_config("32-48k-raw-softmax-recurrent") in recurrent
+    for config in recurrent:
+        short = find_config(config.name.removesuffix("-recurrent") + "-int16")
+        assert short.hash != config.hash
+        assert dataclasses.replace(config, name=short.name, has_recurrent=False) == short
 
 
 def test_what_can_stop_keeps_nothing_that_cannot_be_saved() -> None:

@@ -2,6 +2,7 @@
 
 from kiwicha.compiler import CONTROL_FLOW, FOLDED_ONLY, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
+from kiwicha.compiler.engine.select.recurrent import RECURRENT_OPERATORS
 from kiwicha.compiler.engine.select.shorts.layers import SHORT_OPERATORS
 from kiwicha.compiler.tflite.operators import CARRIED_TYPES, OPERATORS, Family
 from kiwicha.compiler.tflite.tensor import TensorType
@@ -52,6 +53,8 @@ def _placement(name: str) -> str:
         return f"refused: {REFUSED[name]}"
     if OPERATORS[name].family & _WITHOUT_STEPS:
         return "nothing to do"
+    if name in RECURRENT_OPERATORS:
+        return "CPU, with `-recurrent` engine"
     others = ", ".join(kind.text for kind in _other_types(name))
     if name in ENGINE_OPERATORS:
         return f"engine; {others}: CPU{_on_some_engines(name)}" if others else "engine"

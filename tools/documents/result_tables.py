@@ -25,6 +25,7 @@ from tools.results.planned import (
     GALLERY,
     PREDICTIONS,
     PUBLIC,
+    RECURRENT,
     ROOM,
     SOFTMAX,
 )
@@ -61,7 +62,7 @@ def overview(files: dict[str, Any], freshness: Freshness) -> str:
         If a file holds something else, or a run whose output was wrong.
     """
     parts = []
-    others = {BLOCKS, *_UNITS, GALLERY, SOFTMAX, PREDICTIONS, PUBLIC, *BOARDS.values()}
+    others = {BLOCKS, *_UNITS, GALLERY, SOFTMAX, PREDICTIONS, PUBLIC, RECURRENT, *BOARDS.values()}
     if runs := [item for item in runs_of(files) if item[0] not in others]:
         parts += [_cycles(runs), _commands(bench_command(*item) for item in runs)]
         parts.append(freshness(name for name, _ in runs))

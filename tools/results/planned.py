@@ -15,7 +15,7 @@ from tools.results.kinds import BENCH, ENERGY, KINDS
 from tools.results.result import FOLDER, Kind, Result
 
 __all__ = ["BLOCKS", "BOARDS", "DEPTHWISE", "FRONTEND", "GALLERY", "LARGE", "PREDICTIONS"]
-__all__ += ["PUBLIC", "ROOM", "SOFTMAX", "STREAMING", "UINT8", "planned"]
+__all__ += ["PUBLIC", "RECURRENT", "ROOM", "SOFTMAX", "STREAMING", "UINT8", "planned"]
 
 GALLERY = "docs/results/bench/gallery.json"
 """Runs of the gallery, which only the page of results shows one by one."""
@@ -44,6 +44,10 @@ _SOFTMAX_CONFIGS = ("64-softmax",)
 STREAMING = "docs/results/bench/streaming.json"
 """Runs of public models that keep states, or have recurrent layers."""
 _STREAMING_MODELS = ("okay_nabu", "keyword_scrambled", "mnist_lstm")
+RECURRENT = "docs/results/bench/recurrent.json"
+"""Runs of a model with an LSTM, on engines with steps of LSTMs."""
+_RECURRENT_MODELS = ("mnist_lstm",)
+_RECURRENT_CONFIGS = ("64-recurrent", "128-recurrent")
 UINT8 = "docs/results/bench/uint8.json"
 """Runs of public models of uint8."""
 _UINT8_MODELS = ("mobilenet_v1", "mobilenet_v2", "ssd_mobilenet_v1")
@@ -114,6 +118,7 @@ def planned(project: Path) -> list[Result]:
     runs = {path: _runs(names, _ENGINES) for path, names in wanted.items()}
     runs[SOFTMAX] = _runs(_SOFTMAX_MODELS, _SOFTMAX_CONFIGS)
     runs[STREAMING] = _runs(_STREAMING_MODELS, _ENGINES)
+    runs[RECURRENT] = _runs(_RECURRENT_MODELS, _RECURRENT_CONFIGS)
     runs[UINT8] = _runs(_UINT8_MODELS, (_USUAL,))
     runs[FRONTEND] = _each(_FRONTENDS, (_WITHOUT_ENGINE,))
     runs[PREDICTIONS] = [{"model": name, "config": _USUAL} for name in _SMALL_MODELS]

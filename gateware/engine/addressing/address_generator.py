@@ -19,7 +19,8 @@ __all__ = ["AddressGenerator"]
 class AddressGenerator(wiring.Component):
     """The address generators of operations; each job has that of its kind.
 
-    A MOVE and a SOFTMAX have no operations: their address is that of the reads of their unit.
+    A MOVE, a SOFTMAX and a RECURRENT have no operations: their address is that of the reads of
+    their unit.
 
     Parameters
     ----------
@@ -28,6 +29,8 @@ class AddressGenerator(wiring.Component):
         array, so their ``interval`` is multiplied by it.
     has_softmax : bool
         There are SOFTMAX jobs.
+    has_recurrent : bool
+        There are RECURRENT jobs.
     deep_lanes : int
     has_gathered : bool
         As of the `ConvAddressGenerator`.
@@ -37,7 +40,7 @@ class AddressGenerator(wiring.Component):
     Members
     -------
     unit_address : ``In(ADDRESS_BITS)``
-        Address of a read of a MOVE or SOFTMAX job.
+        Address of a read of a MOVE, SOFTMAX or RECURRENT job.
     See `AddressGeneratorSignature` for the others.
     """
 
@@ -46,6 +49,7 @@ class AddressGenerator(wiring.Component):
         *,
         beats: int,
         has_softmax: bool = False,
+        has_recurrent: bool = False,
         has_depthwise: bool = False,
         deep_lanes: int = INPUT_LANES,
         has_gathered: bool = False,
@@ -54,6 +58,7 @@ class AddressGenerator(wiring.Component):
         self.deep_lanes = deep_lanes
         self.has_gathered = has_gathered
         self.has_softmax = has_softmax
+        self.has_recurrent = has_recurrent
         self.has_depthwise = has_depthwise
         super().__init__({
             **AddressGeneratorSignature().flip().members,
@@ -99,6 +104,8 @@ class AddressGenerator(wiring.Component):
         has_unit = kind == JobKind.MOVE
         if self.has_softmax:
             has_unit |= kind == JobKind.SOFTMAX
+        if self.has_recurrent:
+            has_unit |= kind == JobKind.RECURRENT
         choice = Signal(2)
         window, depthwise_address, element_address = (
             generator.operations.payload.address for generator in generators

@@ -19,10 +19,12 @@ class GroupController(wiring.Component):
     Parameters
     ----------
     drain_cycles : int
-        From the last operation to ``done``: see `drain_cycles`. MOVE and SOFTMAX:
-        `MOVE_DRAIN_CYCLES`.
+        From the last operation to ``done``: see `drain_cycles`. MOVE, SOFTMAX and
+        RECURRENT: `MOVE_DRAIN_CYCLES`.
     has_softmax : bool
         There are SOFTMAX jobs.
+    has_recurrent : bool
+        There are RECURRENT jobs.
 
     Members
     -------
@@ -50,9 +52,12 @@ class GroupController(wiring.Component):
         The job cannot be done yet.
     """
 
-    def __init__(self, *, drain_cycles: int, has_softmax: bool = False) -> None:
+    def __init__(
+        self, *, drain_cycles: int, has_softmax: bool = False, has_recurrent: bool = False
+    ) -> None:
         self.drain_cycles = drain_cycles
         self.has_softmax = has_softmax
+        self.has_recurrent = has_recurrent
         super().__init__({
             "job": In(JOB),
             "start": In(1),
@@ -80,6 +85,8 @@ class GroupController(wiring.Component):
         has_unit = job.kind == JobKind.MOVE
         if self.has_softmax:
             has_unit |= job.kind == JobKind.SOFTMAX
+        if self.has_recurrent:
+            has_unit |= job.kind == JobKind.RECURRENT
         drain = Mux(has_unit, MOVE_DRAIN_CYCLES, self.drain_cycles)
         m.d.comb += [
             wants.eq(to_begin.any() & self.is_free),

@@ -51,6 +51,8 @@ class Controller(wiring.Component):
         Lists can pause.
     has_int16 : bool
         There are jobs of int16.
+    has_recurrent : bool
+        There are RECURRENT jobs.
 
     Members
     -------
@@ -78,6 +80,7 @@ class Controller(wiring.Component):
         has_depthwise: bool = False,
         is_preemptible: bool = False,
         has_int16: bool = False,
+        has_recurrent: bool = False,
     ) -> None:
         self.macs = macs
         self.scratchpad_bytes = scratchpad_bytes
@@ -88,6 +91,7 @@ class Controller(wiring.Component):
         self.has_depthwise = has_depthwise
         self.is_preemptible = is_preemptible
         self.has_int16 = has_int16
+        self.has_recurrent = has_recurrent
         self.loader = WeightLoader(
             macs=macs,
             has_codec=has_codec,
@@ -198,6 +202,7 @@ class Controller(wiring.Component):
             has_softmax=self.has_softmax,
             has_depthwise=self.has_depthwise,
             has_int16=self.has_int16,
+            has_recurrent=self.has_recurrent,
         )
         loader = self.loader
         m.submodules.job_fetcher = clear(fetcher)

@@ -49,7 +49,8 @@ _MAX_INTERVAL = 8
 _ALL_FLAGS = (1 << JOB["flags"].width) - 1
 _ZERO_POINT_BITS = 9
 _MOVE_WORDS = int(MOVE["reserved"].offset) // (8 * LINE_BYTES)
-"""Words in which a MOVE job has other fields than the first ones of a job, or nothing."""
+"""Words in which a MOVE or RECURRENT job has other fields than the first ones of a job, or
+nothing."""
 
 
 def word_index_of(name: str) -> int:
@@ -90,6 +91,8 @@ class JobCheck(wiring.Component):
         There are DEPTHWISE_UNIT jobs.
     has_int16 : bool
         There are jobs of int16.
+    has_recurrent : bool
+        There are RECURRENT jobs.
 
     Members
     -------
@@ -115,6 +118,7 @@ class JobCheck(wiring.Component):
         has_softmax: bool = False,
         has_depthwise: bool = False,
         has_int16: bool = False,
+        has_recurrent: bool = False,
     ) -> None:
         self.scratchpad_bytes = scratchpad_bytes
         self.macs = macs
@@ -125,6 +129,7 @@ class JobCheck(wiring.Component):
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
         self.has_int16 = has_int16
+        self.has_recurrent = has_recurrent
         super().__init__({
             "takes": In(1),
             "index": In(range(JOB_WORDS)),
@@ -139,7 +144,13 @@ class JobCheck(wiring.Component):
         windowless = ELEMENT_KINDS | {JobKind.MOVE}
         if self.has_softmax:
             windowless |= {JobKind.SOFTMAX}
-        kinds = job_kinds(has_softmax=self.has_softmax, has_depthwise=self.has_depthwise)
+        if self.has_recurrent:
+            windowless |= {JobKind.RECURRENT}
+        kinds = job_kinds(
+            has_softmax=self.has_softmax,
+            has_depthwise=self.has_depthwise,
+            has_recurrent=self.has_recurrent,
+        )
         kind, flags = field_of(self.word, "kind"), field_of(self.word, "flags")
         is_depthwise = Signal()
         has_windows = Signal()
@@ -157,7 +168,7 @@ class JobCheck(wiring.Component):
                 has_windows.eq(~Cat(kind == known for known in windowless).any()),
                 is_softmax.eq(kind == JobKind.SOFTMAX),
                 is_unit.eq((kind == JobKind.DEPTHWISE_UNIT) if self.has_depthwise else 0),
-                is_move.eq(kind == JobKind.MOVE),
+                is_move.eq(self._has_own_fields(kind)),
                 is_max.eq(kind == JobKind.MAX),
                 has_8_taps.eq((flags & JobFlag.TAPS_8).any()),
                 has_beats.eq((kind == JobKind.DEPTHWISE) | is_packed),
@@ -188,7 +199,7 @@ class JobCheck(wiring.Component):
             for error, fields in rules.items():
                 for index in range(JOB_WORDS):
                     broken = [rule for name, rule in fields.items() if word_index_of(name) == index]
-                    # All values of a move's fields are legal.
+                    # All values of the fields of moves and recurrences are legal.
                     is_checked = ~is_move if 0 < index < _MOVE_WORDS else 1
                     with m.If((self.index == index) & Cat(*broken).any() & is_checked):
                         m.d.sync += self.error.eq(error)
@@ -197,6 +208,13 @@ class JobCheck(wiring.Component):
     @property
     def _packed_flag(self) -> JobFlag:
         return JobFlag.PACKED if has_packed(self.macs) else JobFlag(0)
+
+    def _has_own_fields(self, kind: Value) -> Value:
+        """Return whether a job has other fields than most, to be written anywhere."""
+        is_move = kind == JobKind.MOVE
+        if not self.has_recurrent:
+            return is_move
+        return is_move | (kind == JobKind.RECURRENT)
 
     def _bad_flags(self, kind: Value, flags: Value) -> Value:
         """Return whether flags are unknown, or those of another kind of job."""
@@ -228,6 +246,8 @@ class JobCheck(wiring.Component):
             bad |= loads & ~is_held
         if self.has_softmax:
             bad |= (flags & JobFlag.LOGARITHMS).any() & (kind != JobKind.SOFTMAX)
+        if self.has_recurrent:
+            bad |= (kind == JobKind.RECURRENT) & flags.any()
         bad_move = ~Cat(flags == known for known in (0, *MoveFlag)).any()
         return Mux(kind == JobKind.MOVE, bad_move, bad)
 
@@ -262,7 +282,7 @@ class JobCheck(wiring.Component):
         rules["group_words"] = (field("group_words") == 0) | (field("group_words") > GROUP_WORDS)
         if self.is_deep:
             rules["group_words"] |= is_deep & (field("group_words") > DEEP_GROUP_WORDS)
-        is_move = field("kind") == JobKind.MOVE
+        is_move = self._has_own_fields(field("kind"))
         rules["flags"] = self._bad_flags(field("kind"), field("flags"))
         rules["interval"] = (field("interval") == 0) | (field("interval") > _MAX_INTERVAL)
         rules["wait_transfers"] = field("wait_transfers") > self.transfers

@@ -53,6 +53,8 @@ class JobFetcher(wiring.Component):
         There are DEPTHWISE_UNIT jobs.
     has_int16 : bool
         There are jobs of int16.
+    has_recurrent : bool
+        There are RECURRENT jobs.
 
     Members
     -------
@@ -81,6 +83,7 @@ class JobFetcher(wiring.Component):
         has_softmax: bool = False,
         has_depthwise: bool = False,
         has_int16: bool = False,
+        has_recurrent: bool = False,
     ) -> None:
         self.check = JobCheck(
             scratchpad_bytes=scratchpad_bytes,
@@ -91,10 +94,12 @@ class JobFetcher(wiring.Component):
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
             has_int16=has_int16,
+            has_recurrent=has_recurrent,
         )
         self.is_resident = is_resident
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
+        self.has_recurrent = has_recurrent
         self.has_packed = has_packed(macs)
         self.is_deep = macs == DEEP_MACS
         super().__init__({
@@ -154,6 +159,9 @@ class JobFetcher(wiring.Component):
         has_table = (kind == JobKind.ADD) | (kind == JobKind.TABLE)
         if self.has_softmax:
             has_table |= kind == JobKind.SOFTMAX
+        has_no_weights = kind == JobKind.MOVE
+        if self.has_recurrent:
+            has_no_weights |= kind == JobKind.RECURRENT
         fields = {
             "flags": [
                 record.is_unsigned.eq((flags & JobFlag.UNSIGNED).any()),
@@ -171,7 +179,7 @@ class JobFetcher(wiring.Component):
                 record.is_packed.eq(is_packed),
                 record.is_coded.eq((flags & JobFlag.CODED).any()),
                 record.is_shared.eq((flags & JobFlag.SHARED).any()),
-                record.is_move.eq(kind == JobKind.MOVE),
+                record.is_move.eq(has_no_weights),
                 record.is_held.eq((flags & JobFlag.HELD).any() if self.is_resident else 0),
                 record.loads.eq((flags & JobFlag.LOADS).any() if self.is_resident else 0),
                 record.is_unit.eq((kind == JobKind.DEPTHWISE_UNIT) if self.has_depthwise else 0),

@@ -210,6 +210,9 @@ class JobKind(enum.IntEnum):
     DEPTHWISE_UNIT = 9
     """Sums over windows of each channel by the unit beside the array; on an engine with
     `Config.has_depthwise`, which others refuse likewise."""
+    RECURRENT = 10
+    """A step of an LSTM, as an `EngineRecurrence` says; on an engine with `Config.has_recurrent`,
+    which others refuse likewise."""
 
 
 TABLE_KINDS = frozenset({JobKind.ADD, JobKind.TABLE})
@@ -218,7 +221,7 @@ TABLE_STREAM_KINDS = TABLE_KINDS | {JobKind.SOFTMAX}
 """Jobs whose weight stream has tables."""
 BLOCK_KINDS = frozenset({JobKind.CONV, JobKind.DEPTHWISE})
 """Jobs whose streams are coded on an engine with `Config.has_blocks`; others refuse the flag."""
-COMPUTE_KINDS = frozenset(JobKind) - {JobKind.MOVE}
+COMPUTE_KINDS = frozenset(JobKind) - {JobKind.MOVE, JobKind.RECURRENT}
 """Jobs with a weight stream: those of an `EngineJob`."""
 ELEMENT_KINDS = TABLE_KINDS | {JobKind.MUL}
 """Jobs of bytes, each on its own, or with that of a second tensor."""
@@ -226,10 +229,13 @@ PAIR_KINDS = ELEMENT_KINDS - {JobKind.TABLE}
 """Jobs of two tensors."""
 
 
-def job_kinds(*, has_softmax: bool, has_depthwise: bool = False) -> list[JobKind]:
+def job_kinds(
+    *, has_softmax: bool, has_depthwise: bool = False, has_recurrent: bool = False
+) -> list[JobKind]:
     """Return the kinds of jobs that an engine has."""
     missing = set() if has_softmax else {JobKind.SOFTMAX}
     missing |= set() if has_depthwise else {JobKind.DEPTHWISE_UNIT}
+    missing |= set() if has_recurrent else {JobKind.RECURRENT}
     return [kind for kind in JobKind if kind not in missing]
 
 

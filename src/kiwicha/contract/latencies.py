@@ -31,6 +31,11 @@ __all__ = [
     "PORT_QUIET_CYCLES",
     "PORT_TURN_WORDS",
     "READER_WORDS",
+    "RECURRENT_DRAIN_CYCLES",
+    "RECURRENT_FUNCTION_CYCLES",
+    "RECURRENT_START_CYCLES",
+    "RECURRENT_UNIT_CYCLES",
+    "RECURRENT_WRITES",
     "REQUANTIZER_CYCLES",
     "RESULT_WRITE_CYCLES",
     "ROW_START_CYCLES",
@@ -119,6 +124,18 @@ SOFTMAX_DRAIN_CYCLES = 13
 """From the last read of a SOFTMAX job until its bytes are in the scratchpad."""
 SOFTMAX_WRITE_BYTES = 4
 """Bytes of an output that are written at a time."""
+
+# Steps of LSTMs.
+RECURRENT_START_CYCLES = 1
+"""From the start of a RECURRENT job to its first read."""
+RECURRENT_UNIT_CYCLES = 8
+"""From the first read of a unit to that of the next one."""
+RECURRENT_FUNCTION_CYCLES = 4
+"""From an argument to the value of its function."""
+RECURRENT_WRITES = 3
+"""Writes of a unit: its cell state, and its hidden state in two places."""
+RECURRENT_DRAIN_CYCLES = 38
+"""From the last cycle of the last unit's reads until its hidden state is in the scratchpad."""
 
 # Weights.
 WEIGHTS_READY_CYCLES = 1

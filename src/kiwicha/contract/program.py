@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kiwicha.contract.engine import EngineJob, EngineTransfer
 from kiwicha.contract.layout import Ref, Struct, array, f32, i32, ref, u8, u16, u32
 from kiwicha.contract.moves import EngineMove
+from kiwicha.contract.recurrences import EngineRecurrence
 
 __all__ = [
     "BootBlock",
@@ -297,6 +298,7 @@ STRUCTS: tuple[type[Struct], ...] = (
     StateRecord,
     EngineJob,
     EngineMove,
+    EngineRecurrence,
     EngineTransfer,
     BootBlock,
 )

@@ -14,17 +14,12 @@ from numpy.typing import NDArray
 
 from kiwicha.contract.layout import Ref, Struct, array, i32, ref, u32
 from kiwicha.contract.program import Kernel
+from kiwicha.contract.recurrences import GATES
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
+from kiwicha.numerics.lstm_steps import CellScales, lstm_step, saturated_shorts
 from kiwicha.numerics.requantization import multiply_by_quantized_multiplier, wrap_int32
-from kiwicha.numerics.short_activations import logistic_16, tanh_16
 
 __all__ = ["GATES", "KERNELS", "Lstm", "LstmGates", "gates", "sequence"]
-
-GATES = 4
-_POWER = 1 << 30
-"""The multiplier of a power of two."""
-_FRACTION_BITS = 15
-"""Of what the functions give."""
 
 
 @dataclass(frozen=True)
@@ -75,17 +70,13 @@ class Lstm(Struct):
     hidden_offset: int = i32("zero point of the hidden state and the output")
 
 
-def _shorts(x: NDArray[np.int64]) -> NDArray[np.int64]:
-    return x.clip(-(2**15), 2**15 - 1)
-
-
 def gates(memory: Memory, p: LstmGates, weights: NDArray[np.int8]) -> NDArray[np.int16]:
     """Return what inputs add to the gates, given the weights, int8 [4 units, inputs]."""
     x = memory.load(p.input, np.int8, (p.rows, p.inputs)).astype(np.int64)
     bias = memory.load(p.bias, np.int32, (GATES * p.units,)).astype(np.int64)
     sums = wrap_int32(x @ weights.T.astype(np.int64) + bias)
     scales = np.tile(p.multiplier, p.units), np.tile(p.shift, p.units)
-    return _shorts(multiply_by_quantized_multiplier(sums, *scales)).astype(np.int16)
+    return saturated_shorts(multiply_by_quantized_multiplier(sums, *scales)).astype(np.int16)
 
 
 def sequence(memory: Memory, p: Lstm, weights: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -100,21 +91,20 @@ def sequence(memory: Memory, p: Lstm, weights: NDArray[np.int8]) -> NDArray[np.i
     scales = np.tile(p.multiplier, p.units), np.tile(p.shift, p.units)
     output = np.empty((rows, p.units), np.int64)
     first = np.arange(p.batches) * p.batch_rows
-    # Products are in 2**-30, or in 2**-15 cell scales.
-    to_cell = 1 - 2 * _FRACTION_BITS - p.cell_exponent
+    cell_scales = CellScales(
+        cell_exponent=p.cell_exponent,
+        cell_min=p.cell_min,
+        cell_max=p.cell_max,
+        hidden_multiplier=p.hidden_multiplier,
+        hidden_shift=p.hidden_shift,
+        hidden_offset=p.hidden_offset,
+    )
     for step in range(p.steps):
         at = first + step * p.step_rows
         sums = wrap_int32(hidden @ weights.T.astype(np.int64) + bias)
-        recurrent = _shorts(multiply_by_quantized_multiplier(sums, *scales))
-        total = _shorts(added[at] + recurrent.reshape(p.batches, p.units, GATES))
-        enter, keep, leave = (logistic_16(total[..., gate]) for gate in (0, 1, 3))
-        new = enter * tanh_16(total[..., 2])
-        kept = multiply_by_quantized_multiplier(keep * cell, _POWER, 1 - _FRACTION_BITS)
-        entered = multiply_by_quantized_multiplier(new, _POWER, to_cell)
-        cell = _shorts(_shorts(kept) + _shorts(entered)).clip(p.cell_min, p.cell_max)
-        left = tanh_16(cell, p.cell_exponent) * leave
-        scaled = multiply_by_quantized_multiplier(left, p.hidden_multiplier, p.hidden_shift)
-        hidden = (scaled + p.hidden_offset).clip(-128, 127)
+        recurrent = saturated_shorts(multiply_by_quantized_multiplier(sums, *scales))
+        recurrent = recurrent.reshape(p.batches, p.units, GATES)
+        cell, hidden = lstm_step(added[at], recurrent, cell, cell_scales)
         output[at] = hidden
     for state, values in ((p.hidden, hidden.astype("<i1")), (p.cell, cell.astype("<i2"))):
         raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8)

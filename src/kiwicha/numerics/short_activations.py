@@ -9,6 +9,8 @@ tensorflow/lite/kernels/internal/reference/integer_ops/{logistic,tanh}.h in tfli
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kiwicha.contract.recurrences import POINTS, POINTS_ONE, function_points, logistic_points
+
 __all__ = [
     "POINTS",
     "logistic_16",
@@ -22,35 +24,11 @@ __all__ = [
 
 Int64s = NDArray[np.int64]
 
-_POINTS = 256
-POINTS = _POINTS + 1
-"""Entries of the table."""
-_PER_UNIT = 24
-"""Points for an argument's difference of 1."""
-_ONE = 1 << 16
-"""What the points count as 1."""
+_POINTS = POINTS - 1
+_ONE = POINTS_ONE
 _THIRDS = 3
 """By what an argument in 1/4,096 is multiplied: a point is then at each 512th."""
-
-
-def _table() -> Int64s:
-    """Return the logistic function of 0, 1/24, and so on, in 1/65,536.
-
-    Each is moved by half of what the line to the next one is wrong in its middle; the last is the
-    largest number of 16 bits.
-    """
-
-    def function(at: NDArray[np.float64]) -> NDArray[np.float64]:
-        return _ONE / (1 + np.exp(-at / _PER_UNIT))
-
-    at = np.arange(_POINTS, dtype=np.float64)
-    middle = (function(at) + function(at + 1)) / 2 - function(at + 0.5)
-    table = np.round(function(at) - middle / 2).astype(np.int64)
-    table[-1] = _ONE - 1
-    return table
-
-
-_TABLE = _table()
+_TABLE = np.array(logistic_points(), np.int64)
 
 
 def logistic_16(x: ArrayLike) -> Int64s:
@@ -130,8 +108,5 @@ def short_tanh(scaled: ArrayLike) -> Int64s:
 
 
 def points() -> NDArray[np.int16]:
-    """Return the table of both functions, int16 [`POINTS`]; the last two are equal.
-
-    It has tanh in Q0.15, and the logistic function in Q0.16, less a half.
-    """
-    return (np.append(_TABLE, _ONE - 1) - _ONE // 2).astype(np.int16)
+    """Return the table of both functions, int16 [`POINTS`]: `function_points`."""
+    return np.array(function_points(), np.int16)

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from kiwicha.contract.engine import MAX_JOBS, EngineCall, EngineJob, EngineTransfer, JobKind
 from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.contract.recurrences import EngineRecurrence
 from kiwicha.errors import ProgramError
 
 __all__ = ["EngineList", "read_list", "stream_bytes"]
@@ -59,8 +60,8 @@ def _unpacked(raw: bytes, jobs: int) -> EngineList:
 
 
 def stream_bytes(job: AnyJob) -> int:
-    """Return the size of a job's weight stream, which a move has not."""
-    return 0 if isinstance(job, EngineMove) else job.weights_bytes
+    """Return the size of a job's weight stream, which moves and recurrences have not."""
+    return job.weights_bytes if isinstance(job, EngineJob) else 0
 
 
 def _pieces(image: bytes, start: int, end: int, size: int) -> Iterator[bytes]:
@@ -69,4 +70,6 @@ def _pieces(image: bytes, start: int, end: int, size: int) -> Iterator[bytes]:
 
 def _job(raw: bytes) -> AnyJob:
     job = EngineJob.unpack(raw)
+    if job.kind == JobKind.RECURRENT:
+        return EngineRecurrence.unpack(raw)
     return EngineMove.unpack(raw) if job.kind == JobKind.MOVE else job

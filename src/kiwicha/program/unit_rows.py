@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwicha.contract.engine import MAX_U16, EngineJob, JobKind
-from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.contract.moves import AnyJob
 
 __all__ = [
     "MAX_ROWS_AHEAD",
@@ -37,7 +37,7 @@ def pairs_of(groups: int) -> int:
 
 def counted_rows(job: AnyJob) -> int:
     """Return how many rows a job counts."""
-    if isinstance(job, EngineMove) or job.kind not in _WINDOWS:
+    if not isinstance(job, EngineJob) or job.kind not in _WINDOWS:
         return 1
     return (pairs_of(job.groups) if is_unit_job(job) else job.groups) * job.output_rows
 
@@ -106,7 +106,7 @@ def without_rows_before(job: AnyJob, rows: UnitRows, done: int) -> AnyJob:
 
     Parameters
     ----------
-    job : EngineJob or EngineMove
+    job : EngineJob, EngineMove or EngineRecurrence
         As it is in the longer list.
     rows : UnitRows
         Its rows there.
@@ -116,7 +116,7 @@ def without_rows_before(job: AnyJob, rows: UnitRows, done: int) -> AnyJob:
     """
     if rows.last_wait > done:
         return dataclasses.replace(job, wait_rows=(rows.wait - done) & MAX_U16)
-    if isinstance(job, EngineMove):
+    if not isinstance(job, EngineJob):
         return dataclasses.replace(job, wait_rows=0)
     waits = {"wait_rows": 0, "wait_group_step": 0, "wait_row_step": 0, "waits_in_pairs": 0}
     return dataclasses.replace(job, **waits)

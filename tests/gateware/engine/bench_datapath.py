@@ -12,11 +12,14 @@ from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.contract.engine import JobFlag, JobKind, outputs_of
 from kiwicha.contract.latencies import (
     MOVE_DRAIN_CYCLES,
+    RECURRENT_DRAIN_CYCLES,
+    RECURRENT_START_CYCLES,
     SOFTMAX_DRAIN_CYCLES,
     SOFTMAX_START_CYCLES,
     drain_cycles,
 )
 from kiwicha.contract.moves import EngineMove
+from kiwicha.contract.recurrences import EngineRecurrence
 from tests.gateware.engine.addressing.address_model import schedule
 from tests.gateware.engine.datapath_drivers import Clock, Job, Lines, Weights
 from tests.gateware.engine.move_jobs import move_schedule
@@ -47,6 +50,13 @@ def _check_cycles(
         expected = writes[-1] + MOVE_DRAIN_CYCLES
         assert job.done_at == expected, f"{name}: done in cycle {job.done_at}, not {expected}"
         busy = len({*reads, *writes})
+        assert job.busy == busy, f"{name}: {job.busy} busy cycles, not {busy}"
+        assert job.waits_weights == 0, f"{name}: waited {job.waits_weights}, not 0"
+        return
+    if isinstance(work.job, EngineRecurrence):
+        busy = job_work(work.job, macs).cycles
+        expected = begin + RECURRENT_START_CYCLES + busy - 1 + RECURRENT_DRAIN_CYCLES
+        assert job.done_at == expected, f"{name}: done in cycle {job.done_at}, not {expected}"
         assert job.busy == busy, f"{name}: {job.busy} busy cycles, not {busy}"
         assert job.waits_weights == 0, f"{name}: waited {job.waits_weights}, not 0"
         return

@@ -104,6 +104,7 @@ def build_engine(
     has_depthwise: bool = False,
     is_preemptible: bool = False,
     has_int16: bool = False,
+    has_recurrent: bool = False,
 ) -> Path:
     """Return the program that executes lists, built at most once.
 
@@ -112,6 +113,7 @@ def build_engine(
     macs, scratchpad_bytes : int
         See `Engine`.
     has_softmax, has_blocks, is_resident, has_depthwise, is_preemptible, has_int16 : bool
+    has_recurrent : bool
         Likewise.
 
     Raises
@@ -128,6 +130,7 @@ def build_engine(
         has_depthwise=has_depthwise,
         is_preemptible=is_preemptible,
         has_int16=has_int16,
+        has_recurrent=has_recurrent,
     )
     text = without_zeros(bench.component_verilog(engine, _TOP))
     verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()

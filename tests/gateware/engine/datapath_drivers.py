@@ -10,13 +10,12 @@ import numpy as np
 from cocotb.triggers import FallingEdge, ReadOnly
 from numpy.typing import NDArray
 
-from kiwicha.contract.engine import LINE_BYTES, JobFlag
+from kiwicha.contract.engine import LINE_BYTES, EngineJob, JobFlag
 from kiwicha.contract.latencies import (
     FUSED_TABLES_READY_CYCLES,
     LINE_READ_CYCLES,
     WEIGHTS_READY_CYCLES,
 )
-from kiwicha.contract.moves import EngineMove
 from kiwicha.gateware.engine.descriptors import LINE_BITS
 from kiwicha.gateware.engine.memory.interfaces import LineSource
 from tests.gateware.engine.works import Work
@@ -59,7 +58,7 @@ class Weights:
             dut.fill__commands__payload.value = rng.getrandbits(len(dut.fill__commands__payload))
             return
         work, fill = self.works[0]
-        assert not isinstance(work.job, EngineMove)
+        assert isinstance(work.job, EngineJob)
         self.is_fused = fill.is_table and bool(work.job.flags & JobFlag.FUSED)
         flags = self.is_fused << (self.block_bits + _WORD_BITS)
         dut.fill__commands__payload.value = fill.blocks | fill.words << self.block_bits | flags

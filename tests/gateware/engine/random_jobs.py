@@ -26,6 +26,7 @@ from tests.gateware.engine.element_jobs import element_fills
 from tests.gateware.engine.max_jobs import Pool, expected_maxima, max_fills, max_job
 from tests.gateware.engine.move_jobs import move_job, random_move
 from tests.gateware.engine.random_elements import element_work
+from tests.gateware.engine.recurrence_jobs import recurrence_work
 from tests.gateware.engine.softmax_jobs import Softmax, random_softmax, softmax_job
 from tests.gateware.engine.unit_jobs import is_for_unit, unit_fills, unit_job
 from tests.gateware.engine.window_jobs import (
@@ -66,6 +67,8 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
         return softmax_work(rng, softmax, macs, memory_bytes)
     if kind == JobKind.MOVE:
         return _move_work(rng, memory_bytes)
+    if kind == JobKind.RECURRENT:
+        return recurrence_work(rng, memory_bytes)
     is_of_unit = kind == JobKind.DEPTHWISE_UNIT
     while True:
         is_depthwise = is_of_unit or kind == JobKind.DEPTHWISE

@@ -8,8 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from kiwicha.contract.configs import RESIDENT_WORDS
-from kiwicha.contract.engine import BLOCK_KINDS, LINE_BYTES, EngineError, JobFlag, JobKind
-from kiwicha.contract.moves import EngineMove
+from kiwicha.contract.engine import (
+    BLOCK_KINDS,
+    LINE_BYTES,
+    EngineError,
+    EngineJob,
+    JobFlag,
+    JobKind,
+)
 from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import Outcome, Round, run_rounds
 from tests.gateware.engine.float_numbers import Floats, random_floats
@@ -171,7 +177,7 @@ def _held(rng: np.random.Generator, works: list[Work]) -> list[Work]:
     left = RESIDENT_WORDS
     for work in works:
         job = work.job
-        if isinstance(job, EngineMove) or job.kind not in BLOCK_KINDS or job.sums:
+        if not isinstance(job, EngineJob) or job.kind not in BLOCK_KINDS or job.sums:
             found.append(work)
             continue
         words = job.groups * job.group_words

@@ -30,9 +30,13 @@ system by day.
 
 
 @functools.cache
-def simulator_of(macs: int, lanes: int, *, has_softmax: bool) -> Path:
+def simulator_of(macs: int, lanes: int, *, has_softmax: bool, has_recurrent: bool = False) -> Path:
     datapath = Datapath(
-        macs=macs, lanes=lanes, scratchpad_bytes=SCRATCHPAD_BYTES, has_softmax=has_softmax
+        macs=macs,
+        lanes=lanes,
+        scratchpad_bytes=SCRATCHPAD_BYTES,
+        has_softmax=has_softmax,
+        has_recurrent=has_recurrent,
     )
     return bench.build(bench.component_verilog(datapath, TOP), TOP)
 
@@ -56,7 +60,9 @@ def run_jobs(
         "kinds": [int(kind) for kind in chosen],
         "scratchpad_bytes": SCRATCHPAD_BYTES,
     }
-    bench.run(simulator_of(macs, lanes, has_softmax=has_softmax), TOP, BENCH, values, folder)
+    has_recurrent = JobKind.RECURRENT in chosen
+    simulator = simulator_of(macs, lanes, has_softmax=has_softmax, has_recurrent=has_recurrent)
+    bench.run(simulator, TOP, BENCH, values, folder)
 
 
 @pytest.mark.verilator
@@ -82,6 +88,14 @@ def test_tables_and_squares_of_their_sums(
     macs: int, lanes: int, has_softmax: bool, tmp_path: Path
 ) -> None:
     run_jobs((macs, lanes, has_softmax), 4, 0.1, 12, tmp_path, TABLE_KINDS)
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+@pytest.mark.parametrize(("macs", "lanes", "has_softmax"), ENGINES)
+def test_steps_of_lstms(macs: int, lanes: int, has_softmax: bool, tmp_path: Path) -> None:
+    kinds = job_kinds(has_softmax=has_softmax, has_recurrent=True)
+    run_jobs((macs, lanes, has_softmax), 5, 0.2, 6, tmp_path, frozenset(kinds))
 
 
 @pytest.mark.nightly

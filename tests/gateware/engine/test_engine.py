@@ -114,6 +114,32 @@ def test_executes_jobs_of_int16(macs: int) -> None:
             assert set(done) == set(kinds)
 
 
+@pytest.mark.nightly
+@pytest.mark.verilator
+@pytest.mark.parametrize("macs", MACS)
+def test_executes_steps_of_lstms(macs: int) -> None:
+    has_softmax = macs > 64
+    program = build_engine(
+        macs, SCRATCHPAD_BYTES, has_softmax=has_softmax, has_int16=True, has_recurrent=True
+    )
+    kinds = job_kinds(has_softmax=has_softmax, has_recurrent=True)
+    for timing in (TIMINGS["ddr3"], TIMINGS["stubborn"]):
+        # Steps behind each other as well, and in front of any other job.
+        for chosen in ([JobKind.RECURRENT], [*kinds, *len(kinds) * [JobKind.RECURRENT]]):
+            done = check_random_lists(
+                program,
+                macs,
+                SCRATCHPAD_BYTES,
+                timing,
+                seed=macs,
+                rounds=48,
+                longest=4,
+                kinds=chosen,
+                has_int16=True,
+            )
+            assert set(done) == set(chosen)
+
+
 @pytest.mark.verilator
 def test_what_differs_is_seen(engine: Path) -> None:
     rng = np.random.default_rng(3)

@@ -5,8 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from kiwicha.contract.engine import PAUSED_FLAG, EngineError, JobKind, SumFlag, job_kinds
-from kiwicha.contract.moves import EngineMove
+from kiwicha.contract.engine import (
+    PAUSED_FLAG,
+    EngineError,
+    EngineJob,
+    JobKind,
+    SumFlag,
+    job_kinds,
+)
 from kiwicha.gateware.engine.engine import Engine
 from tests.gateware.engine.campaign import SCRATCHPAD_BYTES, Outcome, build_engine, run_rounds
 from tests.gateware.engine.random_lists import Case, random_case
@@ -26,7 +32,7 @@ def kept_between(case: Case) -> set[int]:
     for number, job in enumerate(case.made.jobs):
         if keeps:
             found.add(number)
-        if not isinstance(job, EngineMove) and job.sums:
+        if isinstance(job, EngineJob) and job.sums:
             keeps = bool(job.sums & SumFlag.KEEP)
     return found
 

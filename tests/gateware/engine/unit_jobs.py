@@ -15,7 +15,7 @@ from kiwicha.contract.depthwise import (
     passes_of,
 )
 from kiwicha.contract.engine import EngineJob, JobKind
-from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.contract.moves import AnyJob
 from tests.gateware.engine.window_jobs import Fill, Layer, job_of, parameter_beats
 from tests.support.gateware.engine_fields import pack
 
@@ -37,7 +37,7 @@ def is_for_unit(layer: Layer) -> bool:
 
 def rows_of(job: AnyJob) -> int:
     """Return how many rows a job counts; one of the unit those of pairs of groups."""
-    if isinstance(job, EngineMove) or job.kind not in _WINDOWS:
+    if not isinstance(job, EngineJob) or job.kind not in _WINDOWS:
         return 1
     is_unit = job.kind == JobKind.DEPTHWISE_UNIT
     return (math.ceil(job.groups / 2) if is_unit else job.groups) * job.output_rows

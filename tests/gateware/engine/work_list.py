@@ -16,7 +16,7 @@ from kiwicha.contract.engine import (
     JobKind,
     TransferFlag,
 )
-from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.contract.moves import AnyJob
 from kiwicha.program.codec import blocks, streams
 from kiwicha.program.weight_streams import stream_shape, without_shared
 from tests.gateware.engine.float_numbers import Floats
@@ -34,7 +34,7 @@ class WorkList:
     ----------
     works : list of Work
         What the jobs do.
-    jobs : list of EngineJob or EngineMove
+    jobs : list of EngineJob, EngineMove or EngineRecurrence
         Their descriptors.
     transfers : list of EngineTransfer
         Two loads, and a store behind what they load; with numbers of float32 those of tables and
@@ -74,13 +74,13 @@ class WorkList:
         coded = [
             number
             for number, job in enumerate(self.jobs)
-            if not isinstance(job, EngineMove) and job.flags & JobFlag.CODED
+            if isinstance(job, EngineJob) and job.flags & JobFlag.CODED
         ]
         if not coded:
             return None
         number = int(rng.choice(coded))
         job, image = self.jobs[number], bytearray(self.image)
-        assert not isinstance(job, EngineMove)
+        assert isinstance(job, EngineJob)
         bit = int(rng.integers(8 * job.weights_bytes))
         image[job.weights_offset + bit // 8] ^= 1 << bit % 8
         return bytes(image), number
@@ -145,7 +145,7 @@ def work_list(
         is_last = number == len(works) - 1
         wait = 1 if is_stuck and not is_last else loads
         rows = waits[number] if waits is not None else work.job.wait_rows
-        if isinstance(work.job, EngineMove):
+        if not isinstance(work.job, EngineJob):
             jobs.append(dataclasses.replace(work.job, wait_transfers=wait, wait_rows=rows))
             continue
         job, stream = _stored(work, macs, is_coded=is_coded, has_blocks=has_blocks)
@@ -219,7 +219,7 @@ def _with_floats(
 
 def _stored(work: Work, macs: int, *, is_coded: bool, has_blocks: bool) -> tuple[EngineJob, bytes]:
     """Return a job and its weight stream as it is stored; parameters that can be are shared."""
-    assert not isinstance(work.job, EngineMove)
+    assert isinstance(work.job, EngineJob)
     residency = JobFlag(work.job.flags) & (JobFlag.HELD | JobFlag.LOADS)
     job = dataclasses.replace(work.job, flags=JobFlag(work.job.flags) & ~residency)
     is_coded &= residency != JobFlag.HELD

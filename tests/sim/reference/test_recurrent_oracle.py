@@ -47,7 +47,7 @@ def test_random_models(kind: str, first: int) -> None:
         zip(cases, ask_in_a_row(cases), strict=True)
     ):
         found |= {int(value) for (output,) in answers for value in output.flat}
-        for config in ("baseline", "simd", "64"):
+        for config in ("baseline", "simd", "64", "64-recurrent"):
             kept = session(model, config, double_buffer=number % 2 == 0)
             assert not differing(kept, inputs, answers), (kind, first + number, config)
     # Not only extremes.
@@ -90,7 +90,7 @@ def frames(model: bytes, count: int) -> list[Arrays]:
     return [(values.clip(limits.min, limits.max).astype(kind),) for values in found]
 
 
-@pytest.mark.parametrize("config", by_day("64", "baseline", "simd", "128"))
+@pytest.mark.parametrize("config", by_day("64-recurrent", "64", "baseline", "simd", "128"))
 @pytest.mark.parametrize("name", MODELS)
 def test_public_models(
     name: str,

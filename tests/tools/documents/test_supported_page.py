@@ -10,6 +10,7 @@ from kiwicha.compiler import (
     supported_operators,
 )
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
+from kiwicha.compiler.engine.select.recurrent import RECURRENT_OPERATORS
 from tools.documents.operator_table import REFUSED
 from tools.documents.supported_page import supported_page
 from tools.documents.vela_operators import parsed, vela_operators
@@ -28,7 +29,9 @@ def test_each_operator_has_a_row_that_says_where_it_runs() -> None:
         *(*supported_operators(), *FOLDED_ONLY, *CONTROL_FLOW, *REFUSED)
     })
     on_engine = {name for name, place in places.items() if place.startswith("engine")}
-    assert on_engine == set(ENGINE_OPERATORS)
+    assert on_engine == {*ENGINE_OPERATORS} - {*RECURRENT_OPERATORS}
+    for name in RECURRENT_OPERATORS:
+        assert places[name] == "CPU, with `-recurrent` engine"
     assert {name for name, place in places.items() if place.startswith("refused: ")} == {*REFUSED}
     assert {name for name, place in places.items() if place == "compiler"} == {
         *(*FOLDED_ONLY, *CONTROL_FLOW)

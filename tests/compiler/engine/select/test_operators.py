@@ -8,6 +8,7 @@ import pytest
 
 from kiwicha.compiler import compile_model, compile_stages, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
+from kiwicha.compiler.engine.select.recurrent import RECURRENT_OPERATORS
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.reasons import engine_refusals
 from kiwicha.compiler.tflite.operators import Family, of_family
@@ -34,6 +35,8 @@ WEIGHTS = {"CONV_2D": (8, 3, 3, 16), "DEPTHWISE_CONV_2D": (1, 3, 3, 32), "FULLY_
 TWO_TENSORS = ("ADD", "SUB", "MUL")
 MOVES = tuple(sorted({*of_family(Family.MOVE)} - {*of_family(Family.RESHAPE)}))
 VARIABLES = of_family(Family.VARIABLE)
+OTHERS = {"BATCH_MATMUL", "DIV", "SVDF"}
+"""Of the engine's, with tests of their own."""
 ONE_NUMBER = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
 
 
@@ -130,7 +133,7 @@ def images(operator: str) -> list[bytes]:
 @pytest.mark.parametrize("config", ENGINE_CONFIGS)
 @pytest.mark.parametrize(
     "operator",
-    sorted({*ENGINE_OPERATORS} - {*MOVES} - {*VARIABLES} - {"BATCH_MATMUL", "DIV", "SVDF"}),
+    sorted({*ENGINE_OPERATORS} - {*MOVES} - {*VARIABLES} - {*RECURRENT_OPERATORS} - OTHERS),
 )
 def test_images_are_for_the_engine(operator: str, config: str) -> None:
     name = config
@@ -139,6 +142,17 @@ def test_images_are_for_the_engine(operator: str, config: str) -> None:
     for model in images(operator):
         (layer,) = compile_model(model, name).layers
         assert layer.where is Where.ENGINE
+
+
+@pytest.mark.parametrize("config", ENGINE_CONFIGS)
+def test_lstms_are_for_engines_with_steps_of_them(config: str) -> None:
+    model = RecurrentModel(random.Random("steps"))
+    x = model.tensor((2, 5, 12), scale=0.02)
+    y = model.lstm(x, units=9, is_time_major=False)
+    raw = model.build([x], [y])
+    for name in (config, f"{config}-recurrent"):
+        (layer,) = compile_model(raw, name).layers
+        assert (layer.where is Where.ENGINE) is (name != config)
 
 
 @pytest.mark.parametrize("config", ENGINE_CONFIGS)

@@ -26,8 +26,10 @@ from kiwicha.contract.engine import (
 from kiwicha.contract.moves import AnyJob, MoveFlag
 from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
 from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
+from kiwicha.numerics.lstm_steps import CellScales
 from tests.gateware.engine.control.stand_in_lists import make_job
 from tests.gateware.engine.random_jobs import random_work
+from tests.gateware.engine.recurrence_jobs import Places, Recurrence, recurrence_job
 from tests.support.gateware.unit_simulation import UnitSimulation
 
 SCRATCHPAD_BYTES = 56 * 1024
@@ -70,6 +72,7 @@ def job_check(
     is_resident: bool,
     has_depthwise: bool,
     has_int16: bool,
+    has_recurrent: bool,
 ) -> UnitSimulation[JobCheck]:
     return UnitSimulation(
         JobCheck(
@@ -81,6 +84,7 @@ def job_check(
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
             has_int16=has_int16,
+            has_recurrent=has_recurrent,
         )
     )
 
@@ -100,6 +104,7 @@ def check_jobs(
     is_resident: bool = False,
     has_depthwise: bool = False,
     has_int16: bool = False,
+    has_recurrent: bool = False,
 ) -> list[EngineError]:
     """Give what is found in each job, each by itself."""
     simulation = job_check(
@@ -110,6 +115,7 @@ def check_jobs(
         is_resident=is_resident,
         has_depthwise=has_depthwise,
         has_int16=has_int16,
+        has_recurrent=has_recurrent,
     )
     dut = simulation.component
     found = []
@@ -445,6 +451,29 @@ def test_int16_is_for_convolutions_of_engines_that_have_it() -> None:
     assert check_jobs([shifted], has_int16=True) == [EngineError.NONE]
     assert check_jobs([shifted]) == [EngineError.BAD_FIELD]
     assert set(check_jobs(list(LEGAL.values()), has_int16=True)) == {EngineError.NONE}
+
+
+def test_steps_of_lstms_are_for_engines_that_have_them() -> None:
+    """Their fields can have any values, but for those that all jobs have."""
+    rng = np.random.default_rng(7)
+    scales = CellScales(-11, -(2**15), 2**15 - 1, 2**31 - 1, -31, -128)
+    step = Recurrence(2**16 - 1, 2**16 - 1, scales)
+    last = SCRATCHPAD_BYTES - 1
+    jobs = [recurrence_job(step, Places(*(int(v) for v in rng.integers(last, size=5))))]
+    jobs.append(recurrence_job(step, Places(-1, 2**32 - 1, last, 2**32 - 1, 2**32 - 1)))
+    assert check_jobs(jobs, has_recurrent=True) == 2 * [EngineError.NONE]
+    assert check_jobs(jobs) == 2 * [EngineError.BAD_KIND]
+    for changes, error in (
+        ({"output": last + 1}, EngineError.OUTSIDE_SCRATCHPAD),
+        ({"wait_transfers": TRANSFERS + 1}, EngineError.BAD_FIELD),
+        ({"interval": 0}, EngineError.BAD_FIELD),
+        ({"groups": 0}, EngineError.BAD_FIELD),
+        ({"flags": JobFlag.WIDE}, EngineError.BAD_FIELD),
+        ({"reserved_sums": 1}, EngineError.BAD_FIELD),
+    ):
+        bad = dataclasses.replace(jobs[0], **changes)
+        assert check_jobs([bad], has_recurrent=True) == [error], changes
+    assert set(check_jobs(list(LEGAL.values()), has_recurrent=True)) == {EngineError.NONE}
 
 
 def test_an_engine_without_softmax_does_not_know_it() -> None:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from kiwicha.compiler.engine.ir.engine_list import BroughtList, EngineList, PlannedTransfer
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import TRANSFER_FLAG, EngineTransfer
-from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.contract.engine import TRANSFER_FLAG, EngineJob, EngineTransfer
+from kiwicha.contract.moves import AnyJob
 
 __all__ = ["with_brought_lists"]
 
@@ -113,6 +113,6 @@ def _waiting(job: AnyJob, first: int) -> AnyJob:
 
 def _further(job: AnyJob, whole: EngineList, size: int) -> AnyJob:
     """Return a job whose stream is further behind, if it is computed."""
-    if isinstance(job, EngineMove) or job.weights_offset < len(whole.streams):
+    if not isinstance(job, EngineJob) or job.weights_offset < len(whole.streams):
         return job
     return dataclasses.replace(job, weights_offset=job.weights_offset + size)

@@ -7,11 +7,12 @@ from kiwicha.compiler.engine.codegen.brought_lists import with_brought_lists
 from kiwicha.compiler.engine.codegen.division import list_ends
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.moves import engine_move
+from kiwicha.compiler.engine.codegen.recurrences import engine_recurrence
 from kiwicha.compiler.engine.codegen.row_waits import with_row_waits
 from kiwicha.compiler.engine.codegen.streams import unit_stream, weight_stream
 from kiwicha.compiler.engine.ir.engine_list import EngineList, PlannedTransfer
 from kiwicha.compiler.engine.ir.operations import JobOperation
-from kiwicha.compiler.engine.ir.plan import Compute, Plan, PlannedMove, Transfer
+from kiwicha.compiler.engine.ir.plan import Compute, Plan, PlannedMove, PlannedRecurrence, Transfer
 from kiwicha.compiler.engine.ir.product_operations import ComputedConvolution
 from kiwicha.compiler.engine.ir.refusals import RefusedError, Troubles
 from kiwicha.compiler.engine.ir.window_operations import DepthwiseConvolution
@@ -94,6 +95,11 @@ def generate(plan: Plan, config: Config) -> EngineList:
             places = plan.offsets[event.source], plan.offsets[event.target]
             move = engine_move(event.job, layer, *places)
             jobs.append(dataclasses.replace(move, wait_transfers=transfers.through(count)))
+            continue
+        if isinstance(event, PlannedRecurrence):
+            layer = event.operation.position - first_layer
+            step = engine_recurrence(event, layer, plan.offsets)
+            jobs.append(dataclasses.replace(step, wait_transfers=transfers.through(count)))
             continue
         operation, is_unit = event.operation, number in on_unit
         if isinstance(operation, ComputedConvolution):

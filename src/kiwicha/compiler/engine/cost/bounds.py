@@ -35,7 +35,7 @@ from kiwicha.contract.latencies import (
     refill_cycles,
 )
 from kiwicha.contract.memories import Memory
-from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.contract.moves import AnyJob
 from kiwicha.program.codec.blocks import in_steps
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
@@ -115,7 +115,7 @@ def _memory_cycles(lines: float, memory: Memory) -> float:
 def _job_cycles(job: AnyJob, engine: tuple[int, int, bool], memory: Memory) -> float:
     work = job_work(job, *engine)
     total = JOB_START_CYCLES + work.groups * (work.start + work.cycles) + work.drain
-    if isinstance(job, EngineMove):
+    if not isinstance(job, EngineJob):
         return total
     macs, requantizer_cycles, has_blocks = engine
     outputs = outputs_of(macs)

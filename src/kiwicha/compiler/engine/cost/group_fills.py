@@ -9,7 +9,7 @@ from kiwicha.contract.depthwise import PARAMETER_PLACES, PASS_PLACES
 from kiwicha.contract.engine import LINE_BYTES, EngineJob
 from kiwicha.contract.latencies import PORT_TURN_WORDS, WEIGHTS_READY_CYCLES
 from kiwicha.contract.memories import Memory
-from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.contract.moves import AnyJob
 from kiwicha.program.unit_rows import is_unit_job
 
 __all__ = ["GroupFills"]
@@ -77,7 +77,7 @@ class GroupFills:
         while self._next_fill[0] < len(self._jobs):
             number, group = self._next_fill
             job, work = self._jobs[number], self._works[number]
-            if not isinstance(job, EngineMove):
+            if isinstance(job, EngineJob):
                 room = self._room_of_unit(job) if is_unit_job(job) else self._room_of_array()
                 if room is None:
                     break

@@ -28,6 +28,10 @@ from kiwicha.contract.latencies import (
     FUSED_SUM_CYCLES,
     MOVE_DRAIN_CYCLES,
     MOVE_START_CYCLES,
+    RECURRENT_DRAIN_CYCLES,
+    RECURRENT_START_CYCLES,
+    RECURRENT_UNIT_CYCLES,
+    RECURRENT_WRITES,
     ROW_START_CYCLES,
     SOFTMAX_DRAIN_CYCLES,
     SOFTMAX_LOGARITHM_CYCLES,
@@ -39,6 +43,7 @@ from kiwicha.contract.latencies import (
     drain_cycles,
 )
 from kiwicha.contract.moves import TILE_ROWS, AnyJob, EngineMove
+from kiwicha.contract.recurrences import EngineRecurrence
 from kiwicha.program.codec.blocks import in_steps
 from kiwicha.program.codec.streams import Shape
 from kiwicha.program.weight_streams import channels_per_group, stream_shape
@@ -129,7 +134,7 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1, has_blocks: bo
 
     Parameters
     ----------
-    job : EngineJob or EngineMove
+    job : EngineJob, EngineMove or EngineRecurrence
         The job.
     macs : int
         Products per cycle.
@@ -140,6 +145,8 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1, has_blocks: bo
     """
     if isinstance(job, EngineMove):
         return _move_work(job)
+    if isinstance(job, EngineRecurrence):
+        return _recurrent_work(job)
     kind = JobKind(job.kind)
     if kind is JobKind.DEPTHWISE_UNIT:
         # Its rows are `unit_work`'s; here are its weights.
@@ -200,6 +207,12 @@ def _move_work(move: EngineMove) -> Work:
     cycles, lines = move_cycles(move), move_lines(move)
     start, drain = MOVE_START_CYCLES, MOVE_DRAIN_CYCLES
     return Work(cycles, 0, 0, start, 0, 1, 0, 0, 0, lines, lines, 1, 1, drain)
+
+
+def _recurrent_work(job: EngineRecurrence) -> Work:
+    cycles, writes = job.units * RECURRENT_UNIT_CYCLES, job.units * RECURRENT_WRITES
+    start, drain = RECURRENT_START_CYCLES, RECURRENT_DRAIN_CYCLES
+    return Work(cycles, 0, 0, start, 0, 1, 0, 0, 0, writes, writes, 1, 1, drain)
 
 
 def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:

@@ -11,7 +11,6 @@ from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import EngineCall, EngineJob, JobFlag
-from kiwicha.contract.moves import EngineMove
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from kiwicha.program.weight_streams import stream_shape
@@ -173,7 +172,7 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
         for job, its_cycles in zip(read_list(step.params, image).jobs, cycles, strict=True):
             layer = found.setdefault(step.layer + job.layer, _Found())
             layer.jobs.append(its_cycles)
-            if isinstance(job, EngineMove) or job.weights_offset >= len(image):
+            if not isinstance(job, EngineJob) or job.weights_offset >= len(image):
                 # It has no weights, or computed ones.
                 continue
             # Lists of a region share their streams.

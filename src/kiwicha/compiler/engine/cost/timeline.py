@@ -16,7 +16,14 @@ from kiwicha.compiler.engine.cost.course import Course, Likeness
 from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.compiler.engine.cost.line_port import converted_line_cycles
 from kiwicha.compiler.engine.cost.progress import JobCycles, Pace, Progress
-from kiwicha.contract.engine import LINE_BYTES, EngineTransfer, JobFlag, JobKind, outputs_of
+from kiwicha.contract.engine import (
+    LINE_BYTES,
+    EngineJob,
+    EngineTransfer,
+    JobFlag,
+    JobKind,
+    outputs_of,
+)
 from kiwicha.contract.latencies import PARAMETER_WAIT_CYCLES, READER_WORDS, refill_cycles
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.moves import AnyJob, EngineMove
@@ -83,7 +90,7 @@ class Threads:
 
     def _pace(self, job: AnyJob) -> Pace:
         work = job_work(job, *self._engine)
-        is_coded = not isinstance(job, EngineMove) and job.flags & JobFlag.CODED
+        is_coded = isinstance(job, EngineJob) and job.flags & JobFlag.CODED
         has_bank = not _brings_tables(job)
         slack = self._decoder_slack if is_coded else 1.0
         return Pace(

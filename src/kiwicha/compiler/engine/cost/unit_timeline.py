@@ -191,7 +191,7 @@ class UnitThreads:
         """Go to the first operation of a group; False if it is not known when that is."""
         group = self._array_group
         filled = -math.inf
-        if not isinstance(job, EngineMove):
+        if isinstance(job, EngineJob):
             if group >= len(self._fills.filled[number]):
                 return False
             filled = self._fills.filled[number][group]
@@ -207,7 +207,7 @@ class UnitThreads:
 
     def _end_group(self, number: int, job: AnyJob, work: Work, rows: UnitRows) -> None:
         """Go to the next group, or to the next job."""
-        if not isinstance(job, EngineMove):
+        if isinstance(job, EngineJob):
             self._fills.releases.append(self._array_time)
         self._array_row = 0
         self._array_group += 1

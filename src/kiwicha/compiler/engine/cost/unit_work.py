@@ -104,7 +104,7 @@ def line_writes(job: AnyJob, writes: float, macs: int) -> float:
 
     Parameters
     ----------
-    job : EngineJob or EngineMove
+    job : EngineJob, EngineMove or EngineRecurrence
         The job.
     writes : float
         Those of a group with results.
@@ -126,7 +126,7 @@ def array_shares(job: AnyJob, cycles: int, writes: float, macs: int) -> ArraySha
 
     Parameters
     ----------
-    job : EngineJob or EngineMove
+    job : EngineJob, EngineMove or EngineRecurrence
         The job.
     cycles : int
         Of a group.

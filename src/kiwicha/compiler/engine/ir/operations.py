@@ -119,6 +119,11 @@ class Operation(ABC):
         return ()
 
     @property
+    def states(self) -> tuple[int, ...]:
+        """Inputs that it writes as well, for the next inference."""
+        return ()
+
+    @property
     def steps(self) -> "tuple[Operation, ...]":
         """What is done one after the other: itself, or several operations of one layer."""
         return (self,)

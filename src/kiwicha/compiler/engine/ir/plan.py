@@ -6,6 +6,7 @@ from kiwicha.compiler.engine.ir.element_operations import ElementOperation, RowA
 from kiwicha.compiler.engine.ir.move_jobs import MoveJob
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import JobOperation
+from kiwicha.compiler.engine.ir.recurrent_operation import RecurrentOperation
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.memory.placement import Buffer
@@ -24,6 +25,7 @@ __all__ = [
     "Plan",
     "PlannedCascade",
     "PlannedMove",
+    "PlannedRecurrence",
     "Transfer",
 ]
 
@@ -258,7 +260,53 @@ class PlannedMove:
         return []
 
 
-Job = Compute | PlannedMove
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlannedRecurrence:
+    """A job that makes a step of an LSTM.
+
+    Parameters
+    ----------
+    operation : RecurrentOperation
+        What it is part of.
+    input_sums, hidden_sums, hidden, cell, output : BufferAddress
+        As in `kiwicha.contract.recurrences.EngineRecurrence`.
+    """
+
+    operation: RecurrentOperation
+    input_sums: BufferAddress
+    hidden_sums: BufferAddress
+    hidden: BufferAddress
+    cell: BufferAddress
+    output: BufferAddress
+
+    @property
+    def places(self) -> dict[str, BufferAddress]:
+        """What it reads and writes, by the names of the job's fields."""
+        return {
+            "input_sums": self.input_sums,
+            "hidden_sums": self.hidden_sums,
+            "hidden": self.hidden,
+            "cell": self.cell,
+            "output": self.output,
+        }
+
+    @property
+    def reads(self) -> set[int]:
+        """Buffers that are read."""
+        return {self.input_sums.buffer, self.hidden_sums.buffer, self.cell.buffer}
+
+    @property
+    def writes(self) -> set[int]:
+        """Buffers that are written."""
+        return {self.hidden.buffer, self.cell.buffer, self.output.buffer}
+
+    @property
+    def read_ends(self) -> list[tuple[BufferAddress, int]]:
+        """Nothing: it reads only bytes that it adds."""
+        return []
+
+
+Job = Compute | PlannedMove | PlannedRecurrence
 Event = Transfer | Job
 
 

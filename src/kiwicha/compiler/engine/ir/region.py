@@ -109,7 +109,9 @@ class Region:
     @property
     def written(self) -> frozenset[int]:
         """Tensors that others read, and of which it writes all or a part."""
-        return frozenset(self.places.get(tensor, (tensor, 0))[0] for tensor in self.stores)
+        states = (state for operation in self.operations for state in operation.states)
+        stored = (self.places.get(tensor, (tensor, 0))[0] for tensor in self.stores)
+        return frozenset([*stored, *states])
 
     def input_pitch(self, operation: Operation) -> int:
         """Return the bytes of an input pixel of an operation."""

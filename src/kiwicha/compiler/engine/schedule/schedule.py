@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from kiwicha.compiler.engine.ir.limits import broken_row_limit
 from kiwicha.compiler.engine.ir.plan import Compute, Event, Plan, PlannedCascade
+from kiwicha.compiler.engine.ir.recurrent_operation import RecurrentOperation
 from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.blocks.channels import channel_plan
@@ -24,6 +25,7 @@ from kiwicha.compiler.engine.schedule.cuts import require_jobs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.other_rows import any_rows_around, with_other_rows
 from kiwicha.compiler.engine.schedule.plans import placed_plan
+from kiwicha.compiler.engine.schedule.recurrent_plans import recurrent_plan
 from kiwicha.compiler.engine.schedule.residency import Chooser
 from kiwicha.compiler.engine.schedule.unit_plans import plan_beside
 from kiwicha.compiler.memory.placement import place, top_of
@@ -53,6 +55,9 @@ def schedule(region: Region, config: Config) -> Plan:
         If there are too many jobs, or an operation fits only if it is alone; names layers at which
         to cut.
     """
+    first = region.operations[0]
+    if isinstance(first, RecurrentOperation):
+        return recurrent_plan(region, first, config)
     try:
         usual = _in_stripes(region, config)
         return plan_beside(region, config, usual) if config.has_depthwise else usual

@@ -112,15 +112,25 @@ COMMON_LIMITS: tuple[Limit[_Call], ...] = (one_call, whole_tensors, computed_inp
 """What must hold for layers of any kind."""
 
 
-def require_common_limits(network: Network, position: int) -> None:
+def require_common_limits(network: Network, position: int, *, is_one_call: bool = True) -> None:
     """Refuse a layer that breaks a limit which is common to all kinds.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    position : int
+        Position of the layer.
+    is_one_call : bool
+        Refuse layers of several kernel calls as well.
 
     Raises
     ------
     BrokenLimitError
         With the first limit that is broken.
     """
-    require(COMMON_LIMITS, _Call(network, network.layers[position]))
+    limits = COMMON_LIMITS if is_one_call else [item for item in COMMON_LIMITS if item != one_call]
+    require(limits, _Call(network, network.layers[position]))
 
 
 def legalize(network: Network, position: int) -> Decision:

@@ -9,6 +9,7 @@ from kiwicha.compiler.engine.select.elements.short_edges import SHORT_EDGE_LIMIT
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.moves.moves import MOVE_LIMITS
 from kiwicha.compiler.engine.select.products.products import PRODUCT_LIMITS
+from kiwicha.compiler.engine.select.recurrent import RECURRENT_LIMITS
 from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_LIMITS
 from kiwicha.compiler.engine.select.reductions.means import MEAN_LIMITS
 from kiwicha.compiler.engine.select.reductions.pools import POOL_LIMITS
@@ -41,6 +42,7 @@ _LIMITS = (
     *SOFTMAX_LIMITS,
     *PAIR_LIMITS,
     *SHORT_LIMITS,
+    *RECURRENT_LIMITS,
 )
 ENGINE_OPERATORS = tuple(
     sorted({name for item in _LIMITS for name in item.operators} - {BYTE_TABLE})

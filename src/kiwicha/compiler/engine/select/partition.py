@@ -7,6 +7,7 @@ from kiwicha.compiler.engine.ir.element_operations import ElementOperation, Floa
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.product_operations import ComputedProductOperation
+from kiwicha.compiler.engine.ir.recurrent_operation import RecurrentOperation
 from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
@@ -25,7 +26,7 @@ def partition(
 
     A region ends at a layer of the CPU, where one tensor becomes part of another, or at a cut. One
     that begins with a product of computed matrices lies in the arena, where the region before it
-    brings all of it: it ends at what needs more than a table.
+    brings all of it: it ends at what needs more than a table. An LSTM is alone in its region.
 
     What is kept for the next inference is written last, in a region of its own: nothing else reads
     where it goes, and each of these operations reads where the ones before it have not written.
@@ -91,7 +92,12 @@ def _is_part(move: MoveOperation) -> bool:
 
 
 def _is_for(members: list[Operation], operation: Operation) -> bool:
-    """Whether an operation can be in the region of others: it needs no weights beside a product."""
+    """Whether an operation can be in the region of others.
+
+    It needs no weights beside a product, and there is nothing beside an LSTM.
+    """
+    if members and any(isinstance(item, RecurrentOperation) for item in (members[0], operation)):
+        return False
     if not members or not isinstance(members[0], ComputedProductOperation):
         return True
     is_table = isinstance(operation, ElementOperation) and operation.is_flat

@@ -8,6 +8,7 @@ from kiwicha.compiler.engine.ir.element_operations import FloatConversion
 from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import Troubles
+from kiwicha.compiler.engine.select.recurrent import RECURRENT_KERNELS
 from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_KERNELS
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
@@ -60,10 +61,12 @@ def small_list_troubles(
 def _can_be_small(network: Network, operation: Operation, several: Counter[int]) -> bool:
     """Whether an operation is of a kind that is often of a few elements only.
 
-    Conversions, SOFTMAX and LOG_SOFTMAX, and layers of two tensors and images of other sizes that
-    take several operations.
+    Conversions, SOFTMAX, LOG_SOFTMAX and LSTMs, and layers of two tensors and images of other sizes
+    that take several operations.
     """
     kernel = network.layers[operation.position].kernel
     if kernel in {*PAIR_KERNELS, Kernel.RESIZE_BILINEAR}:
         return several[operation.position] > 1
-    return kernel in SOFTMAX_KERNELS or isinstance(operation, FloatConversion)
+    return kernel in {*SOFTMAX_KERNELS, *RECURRENT_KERNELS} or isinstance(
+        operation, FloatConversion
+    )

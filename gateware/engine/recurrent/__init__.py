@@ -1,0 +1,1 @@
+"""The unit for steps of LSTMs."""

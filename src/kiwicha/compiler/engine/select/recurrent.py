@@ -1,0 +1,198 @@
+"""UNIDIRECTIONAL_SEQUENCE_LSTM in the engine's terms: two products for its gates, and its steps."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require
+from kiwicha.compiler.engine.ir.operations import internal_tensor
+from kiwicha.compiler.engine.ir.recurrent_operation import RecurrentOperation
+from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
+from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
+from kiwicha.compiler.engine.ir.window import Window, padded
+from kiwicha.compiler.engine.ir.window_operations import Convolution
+from kiwicha.compiler.engine.select.legalize import require_common_limits
+from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.optimize.ranges import largest_sum
+from kiwicha.contract.configs import Config
+from kiwicha.contract.engine import GROUP_WORDS, INPUT_LANES
+from kiwicha.contract.program import Kernel
+from kiwicha.contract.recurrences import GATES, MAX_HIDDEN_SHIFT
+from kiwicha.kernels.lstm import Lstm, LstmGates
+from kiwicha.numerics.lstm_steps import CellScales
+from kiwicha.numerics.requantization import INT32_MAX
+from kiwicha.program.weight_streams import Parameters
+
+__all__ = [
+    "RECURRENT_KERNELS",
+    "RECURRENT_LIMITS",
+    "RECURRENT_OPERATORS",
+    "recurrent_decision",
+]
+
+RECURRENT_KERNELS = frozenset({Kernel.LSTM_GATES})
+"""Kernels of layers that take RECURRENT jobs."""
+RECURRENT_OPERATORS = ("UNIDIRECTIONAL_SEQUENCE_LSTM",)
+"""What these are in models."""
+_MOST_PRODUCTS = GROUP_WORDS * INPUT_LANES
+_ZERO_POINT = 0
+"""What is subtracted from inputs of the array: biases have what zero points add."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Product:
+    """What the input or the hidden state adds to the gates of a row.
+
+    Parameters
+    ----------
+    weights : int8 [4 units, inputs]
+        The gates of a unit are next to each other.
+    parameters : Parameters
+        Of as many channels.
+    """
+
+    weights: NDArray[np.int8]
+    parameters: Parameters
+
+    @property
+    def inputs(self) -> int:
+        """What is multiplied for each gate."""
+        return int(self.weights.shape[1])
+
+    @property
+    def channels(self) -> int:
+        """Gates of all units."""
+        return len(self.weights)
+
+
+@limit(*RECURRENT_OPERATORS)
+def recurrent_jobs(config: Config) -> str | None:
+    """The engine has RECURRENT jobs: those whose names end in -recurrent."""
+    if config.has_recurrent:
+        return None
+    return f"takes RECURRENT jobs, which {config.name} has not; engines with -recurrent have them"
+
+
+@limit(*RECURRENT_OPERATORS, most=_MOST_PRODUCTS)
+def products_of_a_gate(item: _Product) -> str | None:
+    """An LSTM has up to {most} inputs, and as many units."""
+    return exceeded(item.inputs, _MOST_PRODUCTS, "inputs or units")
+
+
+@limit(*RECURRENT_OPERATORS)
+def sums_of_gates(item: _Product) -> str | None:
+    """No sum of a gate, shifted left by its scale, needs more than 32 bits."""
+    p = item.parameters
+    sums = largest_sum(item.weights.astype(np.int16), _ZERO_POINT) + np.abs(p.bias.astype(np.int64))
+    largest = int((sums << np.maximum(p.shift, 0).astype(np.int64)).max(initial=0))
+    if largest <= INT32_MAX:
+        return None
+    return f"has sums of gates that may be as large as {largest:,}; the engine adds 32 bits"
+
+
+@limit(*RECURRENT_OPERATORS)
+def scales_of_hidden_states(params: Lstm) -> str | None:
+    """The scale of an LSTM's hidden state is 2**-29 or more, as that of any model is."""
+    if -MAX_HIDDEN_SHIFT <= params.hidden_shift < 0:
+        return None
+    return f"scales its hidden state by 2**{params.hidden_shift}"
+
+
+RECURRENT_LIMITS: tuple[Limit[Config] | Limit[_Product] | Limit[Lstm], ...] = (
+    recurrent_jobs,
+    products_of_a_gate,
+    sums_of_gates,
+    scales_of_hidden_states,
+)
+"""What must hold for an LSTM, and what an engine must have."""
+
+
+def recurrent_decision(network: Network, position: int, config: Config) -> Decision:
+    """Return how an engine computes an LSTM, or why not.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    position : int
+        Position of a layer of `RECURRENT_KERNELS`.
+    config : Config
+        With an engine.
+    """
+    try:
+        require((recurrent_jobs,), config)
+        require_common_limits(network, position, is_one_call=False)
+        return Decision((Candidate("", _operation(network.layers[position], position)),))
+    except BrokenLimitError as error:
+        return Decision((), (Refusal("", error.why),))
+
+
+def _operation(layer: Layer, position: int) -> RecurrentOperation:
+    (steps,) = layer.more
+    gates, params = layer.params, steps.params
+    require((scales_of_hidden_states,), params)
+    products = [_product(layer, gates), _product(steps, params)]
+    for product in products:
+        require((products_of_a_gate, sums_of_gates), product)
+    source, output = layer.tensors["input"], steps.tensors["output"]
+    hidden, cell = steps.tensors["hidden"], steps.tensors["cell"]
+    of_input, of_hidden = (
+        _convolution(product, position, number, rows, tensor)
+        for number, (product, rows, tensor) in enumerate(
+            zip(products, (gates.rows, 1), (source, hidden), strict=True)
+        )
+    )
+    return RecurrentOperation(
+        position=position,
+        inputs=(source, hidden, cell),
+        output=output,
+        window=Window.of_pixels(gates.rows, 1, gates.inputs),
+        output_channels=params.units,
+        clamp=(-128, 127),
+        input_product=of_input,
+        hidden_product=of_hidden,
+        hidden=hidden,
+        cell=cell,
+        scales=CellScales(
+            cell_exponent=params.cell_exponent,
+            cell_min=params.cell_min,
+            cell_max=params.cell_max,
+            hidden_multiplier=params.hidden_multiplier,
+            hidden_shift=params.hidden_shift,
+            hidden_offset=params.hidden_offset,
+        ),
+        batches=params.batches,
+        step_count=params.steps,
+        is_time_major=params.step_rows > 1,
+    )
+
+
+def _product(call: Layer, params: LstmGates | Lstm) -> _Product:
+    channels = GATES * params.units
+    bias = call.constants.get("bias", np.zeros(channels, np.int32))
+    scales = (np.tile(values, params.units) for values in (params.multiplier, params.shift))
+    return _Product(
+        call.constants["weights"].astype(np.int8).reshape(channels, -1),
+        Parameters(bias.astype(np.int32), *(values.astype(np.int32) for values in scales)),
+    )
+
+
+def _convolution(
+    product: _Product, position: int, number: int, rows: int, tensor: int
+) -> Convolution:
+    """Return a product of so many rows, whose results are int16."""
+    return Convolution(
+        position=position,
+        inputs=(tensor,),
+        output=internal_tensor(position, number),
+        window=Window.of_pixels(rows, 1, product.inputs),
+        output_channels=product.channels,
+        clamp=(-128, 127),
+        parameters=product.parameters,
+        input_zero_point=_ZERO_POINT,
+        output_zero_point=0,
+        weights=product.weights.astype(np.int16)[:, None, None],
+        is_wide=True,
+        lower_step=padded(product.channels),
+    )
