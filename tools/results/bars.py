@@ -63,6 +63,13 @@ _BUSY = 0.95
 convolutions alone, its estimate is little more than what the multipliers take."""
 _STREAM = {"person_detect": 1.02}
 """Cycles from one inference of a stream to the next on ``64``, as a multiple of an inference's."""
+_BESIDE = "beside/person_detect"
+_ASLEEP = 0.9
+"""Share of the cycles of inferences that the CPU has for itself, at least."""
+_INTERRUPT_SHARE = 1.01
+"""Cycles of inferences with the interrupt, at most, as a multiple of those without."""
+_STARTS = 1000
+"""Random requests of an urgent model, at least."""
 _CPU_SHARE = 0.04
 """Share of their cycles that the CPU takes at most; of models with a long SOFTMAX where the engine
 has jobs for it."""
@@ -204,6 +211,22 @@ def _peers(by_name: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} must leave {_CPU_SHARE:.0%} to the CPU or less, not {of_cpu / total:.1%}"
 
 
+def _beside(by_name: Mapping[str, Any]) -> Iterator[str]:
+    report = by_name[_BESIDE]
+    asleep, starts = report["asleep"], report["requests"]["random"]
+    share = report["period"]["sleep"] / report["period"]["invoke"]
+    longest, bound = max(report["longest_wait"].values()), report["bound"]
+    if asleep < _ASLEEP:
+        yield f"the CPU must sleep for {_ASLEEP:.0%} of {_BESIDE}, not {asleep:.1%}"
+    if share > _INTERRUPT_SHARE:
+        most = _INTERRUPT_SHARE
+        yield f"the interrupt must take {most:g} times the cycles or less, not {share:.3f}"
+    if starts < _STARTS:
+        yield f"{_BESIDE} must have {_STARTS:,} requests at random times, not {starts:,}"
+    if longest > bound:
+        yield f"an urgent model must wait for {bound:,} cycles or fewer, not {longest:,}"
+
+
 def _promises(by_name: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"{name} must be measured" for name in _PROMISED if name not in by_name)
 
@@ -228,4 +251,5 @@ def _system_estimates(by_name: Mapping[str, Any]) -> Iterator[str]:
 _CHECKS = (
     *(_counts, _clocks, _periods, _cycles, _utilization, _streams, _peers, _promises),
     _system_estimates,
+    _beside,
 )

@@ -45,6 +45,10 @@ def changed(name: str, path: list[Any], value: Any) -> list[Result]:
         ("bench/depthwise", [0, "cycles"], 10**9, ["person_detect on 64", "108,500"]),
         ("bench/64-128", [0, "period"], 10**7, ["stream of person_detect", "1.02", "not"]),
         ("boards/arty_a7_35-64", ["modules", "extra"], EXTRA, [SYSTEM_LUT]),
+        ("beside/person_detect", ["asleep"], 0.89, ["90%", "89.0%"]),
+        ("beside/person_detect", ["period", "sleep"], 10**6, ["the interrupt", "1.01"]),
+        ("beside/person_detect", ["requests", "random"], 999, ["1,000", "999"]),
+        ("beside/person_detect", ["longest_wait", "random"], 10**5, ["urgent", "100,000"]),
     ],
 )
 def test_a_missed_bar_is_named(name: str, path: list[Any], value: Any, words: list[str]) -> None:
