@@ -1,0 +1,70 @@
+"""LSTMs on the simulated system whose engine has steps of them: states, bytes and cycles."""
+
+import random
+
+import pytest
+
+from kiwicha.compiler import compile_model
+from kiwicha.compiler.engine.cost.cycles import predict_program
+from kiwicha.contract.program import Kernel
+from kiwicha.program.image import Program
+from kiwicha.sim.reference.executor import Session
+from kiwicha.sim.verilator.program_run import run_program, run_sequence, run_stream
+from tests.support.choices import by_day
+from tests.support.models.recurrent import RecurrentModel, lstm
+from tests.support.models.streaming import Streaming, sets
+
+# By day the unit's bench and the reference executor stand for it.
+pytestmark = [pytest.mark.verilator, pytest.mark.nightly]
+
+CONFIGS = ("64-recurrent", "256-recurrent", "32-8k-recurrent", "128-blocks-resident-recurrent")
+INFERENCES = 4
+NEAR = 0.05
+
+
+def program_of(model: Streaming, config: str, *, double_buffer: bool = False) -> Program:
+    program = compile_model(model.model, config, double_buffer=double_buffer)
+    assert {step.kernel for step in program.steps} == {Kernel.ENGINE}
+    return program
+
+
+def large(shape: tuple[int, int, int], units: int, *, is_time_major: bool) -> Streaming:
+    model = RecurrentModel(random.Random(f"{shape}{units}"))
+    source = model.tensor(shape, scale=0.02, zero_point=3)
+    output = model.lstm(source, units=units, is_time_major=is_time_major)
+    return Streaming(model.build([source], [output]), shape)
+
+
+def check(model: Streaming, config: str) -> None:
+    """Compare each of some inferences in a row with the reference, and what they leave."""
+    program = program_of(model, config)
+    inputs = [[value.tobytes()] for (value,) in sets(model, INFERENCES)]
+    session = Session(program)
+    expected = [tuple(output.tobytes() for output in session.run(one)) for one in inputs]
+    assert list(run_sequence(program, inputs).outputs) == expected
+    session.reset()
+    session.run(inputs[0])
+    result = run_program(program, inputs[0], inferences=2)
+    assert (result.outputs, list(result.states)) == (expected[0], session.values)
+    predicted, _ = predict_program(program)
+    assert abs(predicted - result.last_cycles) < NEAR * result.last_cycles + 128
+    double = program_of(model, config, double_buffer=True)
+    assert list(run_stream(double, inputs, inferences=INFERENCES).outputs) == expected
+
+
+@pytest.mark.parametrize("config", by_day(*CONFIGS))
+@pytest.mark.parametrize("seed", range(4))
+def test_random_models(seed: int, config: str) -> None:
+    check(lstm(random.Random(f"system{seed}")), config)
+
+
+@pytest.mark.parametrize("config", CONFIGS[:2])
+@pytest.mark.parametrize(
+    ("shape", "units", "is_time_major"),
+    [((2, 90, 28), 40, False), ((40, 3, 13), 65, True), ((1, 600, 9), 24, False)],
+    ids=["batches", "batches side by side", "several lists"],
+)
+def test_large_models(
+    shape: tuple[int, int, int], units: int, is_time_major: bool, config: str
+) -> None:
+    check(large(shape, units, is_time_major=is_time_major), config)
