@@ -33,6 +33,7 @@ _LATER = {
     "resident_words",
     "is_preemptible",
     "has_int16",
+    "has_signal",
 }
 """Fields that count where they are set."""
 
@@ -41,6 +42,8 @@ _PREEMPT = "-preempt"
 """Ends the names of what is preemptible."""
 _INT16 = "-int16"
 """Ends the names of what has jobs of int16."""
+_SIGNAL = "-signal"
+"""Ends the names of what has a unit for frames of sound."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ class Config:
         stopped.
     has_int16 : bool
         The engine has jobs of int16: sums that count 256 times, and results of 16 bits.
+    has_signal : bool
+        A unit for frames of sound is beside the instruction tier.
     memory : Memory
         DRAM of the system around it. Predictions and schedules are for it; a Program runs with any,
         so it is no part of what a configuration is.
@@ -97,6 +102,7 @@ class Config:
     has_depthwise: bool = False
     is_preemptible: bool = False
     has_int16: bool = False
+    has_signal: bool = False
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
 
     @property
@@ -114,7 +120,8 @@ class Config:
         usual, unit, _ = self.name.partition("-depthwise")
         usual, preempt, _ = usual.partition(_PREEMPT)
         usual, int16, _ = usual.partition(_INT16)
-        return f"{usual}-softmax{unit}{preempt}{int16}"
+        usual, signal, _ = usual.partition(_SIGNAL)
+        return f"{usual}-softmax{unit}{preempt}{int16}{signal}"
 
     def with_memory(self, memory: Memory) -> "Config":
         """Return the same hardware around another memory."""
@@ -320,6 +327,12 @@ INT16_FAMILY = {
     if not usual.requantizer_lanes
 }
 """Those with all lanes of the requantizer and without a depthwise unit, with jobs of int16."""
+SIGNAL_FAMILY = {
+    f"{name}{_SIGNAL}": dataclasses.replace(usual, name=f"{name}{_SIGNAL}", has_signal=True)
+    for name, usual in ({"simd": CONFIGS["simd"]} | ENGINE_FAMILY | SOFTMAX_FAMILY).items()
+}
+"""The instruction tier alone, and those of engine and SOFTMAX families, with a unit for frames of
+sound."""
 SEARCHED_FAMILY = ENGINE_FAMILY | SOFTMAX_FAMILY | DEPTHWISE_FAMILY | BLOCKS_FAMILY
 """What ``kiwicha explore`` searches."""
 ENGINE_CONFIGS = {str(macs): ENGINE_FAMILY[str(macs)] for macs in ENGINE_MACS}
@@ -332,6 +345,7 @@ ALL_CONFIGS = (
     | BLOCKS_FAMILY
     | PREEMPT_FAMILY
     | INT16_FAMILY
+    | SIGNAL_FAMILY
 )
 DEFAULT_CONFIG = "simd"
 
@@ -348,7 +362,7 @@ _CHOICES = (
     f"{', '.join(CONFIGS)}, {_MACS}; an engine's scratchpad is named as in 64-32k and has "
     f"{_SIZES}, {DEFAULT_SCRATCHPAD_BYTES // 1024} where none is named; "
     f"-m{LANES}, -r{FEW_REQUANTIZER_LANES}, -raw, -blocks or -blocks-resident, "
-    "-softmax and -depthwise, -preempt or -int16 may follow"
+    "-softmax and -depthwise, -preempt, -int16 or -signal may follow"
 )
 CONFIG_HELP = (
     f"{', '.join(CONFIGS)}, or an engine of {_MACS} products per cycle; 64-32k has a "
