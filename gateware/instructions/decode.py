@@ -94,8 +94,8 @@ class Decoder(wiring.Component):
             m.d.comb += self.o.engine.eq(is_listed["engine"])
         if self.has_signal:
             is_listed["signal"] = self.is_signal
-            for its_op, count in SIGNAL_INDEXES.items():
-                with m.If((group == Group.SIGNAL) & (op == its_op) & (index < count)):
+            for of_unit, count in SIGNAL_INDEXES.items():
+                with m.If((group == Group.SIGNAL) & (op == of_unit) & (index < count)):
                     m.d.comb += self.is_signal.eq(1)
         m.d.comb += self.o.is_known.eq(Cat(is_listed.values()).any())
         m.d.comb += [self.o.op.eq(op), self.o.index.eq(index)]

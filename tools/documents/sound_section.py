@@ -40,8 +40,10 @@ def sound_section(files: dict[str, Any], areas: dict[str, Any], freshness: Fresh
         )
         for one in outcomes
     ]
-    columns = ("config", "model", "cycles of a frame:", "of an inference:", "frames for it:")
-    columns += ("of real time:", "LUT of the CFU:", "DSP48E1:")
+    columns = (
+        *("config", "model", "cycles of a frame:", "of an inference:", "frames for it:"),
+        *("of real time:", "LUT of the CFU:", "DSP48E1:"),
+    )
     operators = dict.fromkeys(name for one in outcomes for name in one["layers"])
     layers = [
         (name, *(f"{one['layers'][name]:,}" if name in one["layers"] else "" for one in outcomes))

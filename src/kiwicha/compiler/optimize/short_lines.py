@@ -59,10 +59,9 @@ def merge_short_lines(network: Network) -> Network:
         chain = [position]
         while not _is_cast(layers[chain[0]], DType.INT16, DType.INT32):
             source = _source(network, layers[chain[0]])
-            maker = makers.get(source) if source is not None else None
-            if maker is None or source in kept or reads[source] > 1:
+            if source is None or source not in makers or source in kept or reads[source] > 1:
                 break
-            chain.insert(0, maker)
+            chain.insert(0, makers[source])
         else:
             merged = _merged(network, [layers[place] for place in chain])
             if merged is not None and len(chain) >= _LEAST_LAYERS:
@@ -114,7 +113,7 @@ def _merged(network: Network, chain: list[Layer]) -> Layer | None:
     """Return the line of a chain, None if it is none."""
     values = _ALL
     for layer in chain[1:-1]:
-        found = OPERATIONS[layer.params.operation](values, np.int64(_constant(network, layer)))
+        found = OPERATIONS[layer.params.operation](values, np.array(_constant(network, layer), np.int64))
         values = found.astype(np.int32).astype(np.int64)
     line = line_of(values.astype(np.int8).astype(np.int64))
     if line is None:
