@@ -51,7 +51,7 @@ def share(outcome: Mapping[str, Any]) -> float:
 
 
 def layer_cycles(frontend: Program, frame: bytes) -> dict[str, int]:
-    """Return the cycles of the operators of a frontend, of the second of two equal frames."""
+    """Return the cycles of the operators of a frontend, in the second of two equal frames."""
     run = run_program(frontend, [frame], inferences=2)
     found: Counter[str] = Counter()
     for step, cycles in zip(frontend.steps, run.step_cycles[-1], strict=True):
@@ -85,7 +85,7 @@ def sound_share(path: Path, name: str, config: str) -> dict[str, Any]:
     windows = Windows(hearing)
     sets = [[raw] for raw in map(windows.add, features) if raw is not None]
     _, inference_cycles = _simulated(program, sets)
-    layers = layer_cycles(frontend, found[-1].tobytes())
+    layers = layer_cycles(frontend, found[len(found) // 2].tobytes())
     return {
         "model": name,
         "config": config,

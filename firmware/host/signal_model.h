@@ -49,9 +49,8 @@ static struct signal_number signal_turned(struct signal_number x, uint32_t turns
     const double phase = -3.14159265358979323846 * turns / SIGNAL_POINTS;
     const int32_t re = (int32_t)floor(0.5 + SIGNAL_ONE * cos(phase));
     const int32_t im = (int32_t)floor(0.5 + SIGNAL_ONE * sin(phase));
-    return (struct signal_number){
-        (int16_t)signal_rounded((int64_t)x.re * re - (int64_t)x.im * im),
-        (int16_t)signal_rounded((int64_t)x.re * im + (int64_t)x.im * re)};
+    return (struct signal_number){(int16_t)signal_rounded((int64_t)x.re * re - (int64_t)x.im * im),
+                                  (int16_t)signal_rounded((int64_t)x.re * im + (int64_t)x.im * re)};
 }
 
 static struct signal_number signal_sum(struct signal_number a, struct signal_number b)
@@ -108,9 +107,8 @@ static void signal_split(uint32_t half)
         const struct signal_number near = signal_divided(points[k], 2);
         const struct signal_number far = signal_divided(mirrored, 2);
         const struct signal_number even = signal_sum(near, far);
-        const struct signal_number turned =
-            signal_turned(signal_difference(near, far),
-                          k * (SIGNAL_POINTS / half) + SIGNAL_POINTS / 2);
+        const struct signal_number turned = signal_turned(
+            signal_difference(near, far), k * (SIGNAL_POINTS / half) + SIGNAL_POINTS / 2);
         points[k] = (struct signal_number){(int16_t)signal_shift(even.re + turned.re, 1),
                                            (int16_t)signal_shift(even.im + turned.im, 1)};
         points[half - k] = (struct signal_number){(int16_t)signal_shift(even.re - turned.re, 1),
@@ -153,7 +151,9 @@ static void signal_taper(uint32_t samples, uint32_t weights)
         const int32_t product =
             (int32_t)(int16_t)(samples >> 16 * k) * (int16_t)(weights >> 16 * k);
         const int64_t value = signal_shift(product, signal_unit.shift);
-        values[k] = (int16_t)(value < INT16_MIN ? INT16_MIN : value > INT16_MAX ? INT16_MAX : value);
+        values[k] = (int16_t)(value < INT16_MIN   ? INT16_MIN
+                              : value > INT16_MAX ? INT16_MAX
+                                                  : value);
         signal_unit.magnitude |= (uint32_t)(values[k] < 0 ? -values[k] : values[k]);
     }
     signal_unit.points[signal_place(signal_unit.count)] =
@@ -243,7 +243,8 @@ static uint32_t signal_model(uint32_t op, uint32_t index, uint32_t a, uint32_t b
     switch (op) {
     case KIWICHA_SIGNAL_OP_BEGIN:
         a %= 16;
-        signal_unit.half_bits = a < KIWICHA_LEAST_HALF_BITS || a > KIWICHA_MOST_HALF_BITS ? KIWICHA_MOST_HALF_BITS : a;
+        signal_unit.half_bits =
+            a < KIWICHA_LEAST_HALF_BITS || a > KIWICHA_MOST_HALF_BITS ? KIWICHA_MOST_HALF_BITS : a;
         signal_unit.shift = b % 32;
         signal_unit.count = signal_unit.magnitude = 0;
         return 0;

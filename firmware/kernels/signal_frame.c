@@ -44,7 +44,8 @@ enum kiwicha_status kiwicha_run_signal_taper(const struct kiwicha_memory *memory
             for (; k + 1 < size; k += 2) {
                 const int32_t first = input[k] * weights[k] >> shift;
                 const int32_t second = input[k + 1] * weights[k + 1] >> shift;
-                kiwicha_store_shorts(output + k, kiwicha_clipped_sample(first), kiwicha_clipped_sample(second));
+                kiwicha_store_shorts(output + k, kiwicha_clipped_sample(first),
+                                     kiwicha_clipped_sample(second));
             }
         }
         for (; k < size; k++) {

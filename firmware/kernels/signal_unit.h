@@ -1,4 +1,5 @@
-/** The instructions of the unit for frames of sound; `kiwicha.contract.signal` says what they do. */
+/** The instructions of the unit for frames of sound; `kiwicha.contract.signal` says what they do.
+ */
 #ifndef KIWICHA_SIGNAL_UNIT_H
 #define KIWICHA_SIGNAL_UNIT_H
 

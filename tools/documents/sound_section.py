@@ -11,7 +11,7 @@ __all__ = ["sound_section"]
 
 
 def sound_section(files: dict[str, Any], areas: dict[str, Any], freshness: Freshness) -> str:
-    """Return the shares of real time, and the cycles of each operator of a frame.
+    """Return the shares of real time, and the cycles of each operator of a frame; or nothing.
 
     Parameters
     ----------
@@ -22,6 +22,8 @@ def sound_section(files: dict[str, Any], areas: dict[str, Any], freshness: Fresh
     freshness : callable
         Says whether files are of the present hardware.
     """
+    if not files:
+        return ""
     found = sorted(files.items(), key=lambda item: item[1]["frame_cycles"], reverse=True)
     outcomes = [outcome for _, outcome in found]
     resources = {area["config"]: area["resources"] for area in areas.values()}

@@ -21,6 +21,10 @@ def fresh(paths: Iterable[str]) -> str:
     return f"fresh: {', '.join(paths)}"
 
 
+def test_there_is_none_without_any() -> None:
+    assert sound_section({}, {"c": AREA}, fresh) == ""
+
+
 def test_it_shows_shares_area_and_operators() -> None:
     lines = sound_section({"b": UNIT, "a": ONE}, {"c": AREA}, fresh).splitlines()
     assert "| `64` | nabu | 95,000 | 15,000 | 3 | 10.0 % |  |  |" in lines

@@ -113,7 +113,9 @@ def _merged(network: Network, chain: list[Layer]) -> Layer | None:
     """Return the line of a chain, None if it is none."""
     values = _ALL
     for layer in chain[1:-1]:
-        found = OPERATIONS[layer.params.operation](values, np.array(_constant(network, layer), np.int64))
+        found = OPERATIONS[layer.params.operation](
+            values, np.array(_constant(network, layer), np.int64)
+        )
         values = found.astype(np.int32).astype(np.int64)
     line = line_of(values.astype(np.int8).astype(np.int64))
     if line is None:
