@@ -18,6 +18,7 @@ from kiwicha.contract import (
     program,
     self_test,
     serial,
+    signal,
 )
 from kiwicha.contract.cfu import STATUS_TEXT
 from kiwicha.contract.configs import ALL_CONFIGS, Config
@@ -31,7 +32,7 @@ __all__ = ["HEADER_NAME", "header", "snake_case"]
 
 HEADER_NAME = "kiwicha_isa.h"
 
-_CONTRACT = (engine, moves, serial, cfu, configs, program, integers, self_test, flash)
+_CONTRACT = (engine, moves, serial, cfu, configs, program, integers, self_test, flash, signal)
 _NAMES = {name: value for module in _CONTRACT for name, value in vars(module).items()}
 
 _C_TYPES = {
@@ -74,6 +75,7 @@ def _constants(config: Config) -> Iterator[str]:
     yield f"#define KIWICHA_CONFIG_SCRATCHPAD_BYTES {_number(config.scratchpad_bytes)}"
     yield f"#define KIWICHA_CONFIG_RESIDENT_WORDS {config.resident_words}"
     yield f"#define KIWICHA_CONFIG_IS_PREEMPTIBLE {int(config.is_preemptible)}"
+    yield f"#define KIWICHA_CONFIG_HAS_SIGNAL {int(config.has_signal)}"
 
 
 def _enums() -> Iterator[str]:

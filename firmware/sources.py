@@ -23,7 +23,9 @@ __all__ = [
 
 FOLDER = Path(__file__).parent
 RUNTIME_FOLDERS = tuple(FOLDER / name for name in ("runtime", "kernels"))
-CFU_MODEL = (FOLDER / "host" / "cfu_model.h", FOLDER / "host" / "cfu_model.c")
+CFU_MODEL = tuple(
+    FOLDER / "host" / name for name in ("cfu_model.h", "signal_model.h", "cfu_model.c")
+)
 """What the kernels call where the CPU has no custom instructions."""
 _MEMORY = FOLDER / "runtime" / "memory.c"
 FREESTANDING = (FOLDER / "platform" / "include" / "string.h", _MEMORY)
@@ -59,6 +61,7 @@ SDK_INTERRUPT_FILES = (
 """Besides, where the engine has an interrupt."""
 
 _SIMD_PREFIX = "simd_"
+_UNIT_PREFIX = "unit_"
 
 
 def runtime_sources(config: Config, *folders: Path) -> list[Path]:
@@ -67,7 +70,7 @@ def runtime_sources(config: Config, *folders: Path) -> list[Path]:
     Parameters
     ----------
     config : Config
-        Without the instruction tier, its kernels are left out.
+        Without the instruction tier, or the unit for frames of sound, its kernels are left out.
     folders : Path
         Further folders to take all C files of.
     """
@@ -78,7 +81,9 @@ def runtime_sources(config: Config, *folders: Path) -> list[Path]:
 def c_files(config: Config, *folders: Path) -> list[Path]:
     """Return the C and assembly files of folders, but for kernels that a configuration lacks."""
     found = sorted(path for folder in folders for path in folder.glob("*.[cS]"))
-    return [path for path in found if config.has_simd or not path.match(f"{_SIMD_PREFIX}*")]
+    lacking = {_SIMD_PREFIX: not config.has_simd, _UNIT_PREFIX: not config.has_signal}
+    left_out = tuple(prefix for prefix, is_lacking in lacking.items() if is_lacking)
+    return [path for path in found if not path.name.startswith(left_out)]
 
 
 def custom_sources() -> list[Path]:

@@ -16,6 +16,7 @@ from kiwicha.gateware.engine.memory.interfaces import MemoryPortSignature
 from kiwicha.gateware.instructions.decode import Decoder
 from kiwicha.gateware.instructions.engine_link import EngineLink
 from kiwicha.gateware.instructions.simd import SimdInstructions
+from kiwicha.gateware.signal.signal_unit import SignalUnit
 
 __all__ = ["CFU_COMMAND", "CFU_RESPONSE", "Cfu", "design", "verilog"]
 
@@ -42,6 +43,8 @@ class Cfu(wiring.Component):
     ``SCALE``                     1; after a ``PUSH``, not before its 8th cycle
     ``OUTPUT``                    1; after a ``PUSH``, not before its 14th cycle
     engine                        `CommandUnit`'s latency + 2
+    ``ROOT`` of index 2           2, or 2 behind the root
+    other ones of ``SIGNAL``      1
     ============================  ==============================================================
 
     Throughput: one instruction per cycle where the latency is 1; a ``PUSH`` every 4 cycles.
@@ -50,6 +53,8 @@ class Cfu(wiring.Component):
     ``MAC`` or ``MAC_LANES`` is taken 4 cycles after it, the one after a ``PUSH`` when only two
     lanes wait for the requantizer; ``SCALE``, ``VALUE``, ``RESCALE`` and ``OUTPUT`` wait until it
     is idle.
+
+    Behind an instruction of ``SIGNAL`` the next one is taken when `SignalUnit` is not busy.
 
     A ``PUSH`` that finds `RESULT_FIFO_DEPTH` words pushed and not popped is answered like an
     unknown instruction and does nothing else.
@@ -104,6 +109,7 @@ class Cfu(wiring.Component):
             has_simd=self.config.has_simd,
             has_engine=self.has_engine,
             is_preemptible=self.config.is_preemptible,
+            has_signal=self.config.has_signal,
         )
         decoded = decoder.o
         cycles = Signal(32)
@@ -115,11 +121,15 @@ class Cfu(wiring.Component):
         is_refused = Signal()
         is_free = Signal()
         waits: Value = is_engine_busy
+        is_ready = ~self.reset & ~is_stalled & ~is_engine_busy & is_free
+        if self.config.has_signal:
+            is_signal_busy = Signal()
+            is_ready &= ~is_signal_busy
         m.d.sync += cycles.eq(cycles + 1)
         m.d.comb += [
             decoder.function_id.eq(self.cmd.payload.function_id),
             is_free.eq(~self.rsp.valid | self.rsp.ready),
-            self.cmd.ready.eq(~self.reset & ~is_stalled & ~is_engine_busy & is_free),
+            self.cmd.ready.eq(is_ready),
             accepts.eq(self.cmd.valid & self.cmd.ready),
         ]
         with m.If(accepts):
@@ -143,6 +153,10 @@ class Cfu(wiring.Component):
             answers += simd.answers
         if link is not None:
             answers.append(self._link_engine(m, link, decoded, accepts, is_engine_busy))
+        if self.config.has_signal:
+            late = Signal()
+            waits |= late
+            answers += self._build_signal(m, decoder, accepts, is_new, is_signal_busy, late)
         m.d.comb += is_new.eq(~waits)
         with m.If(is_free):
             m.d.sync += self.rsp.payload.outputs_0.eq(
@@ -192,6 +206,32 @@ class Cfu(wiring.Component):
         with m.Elif(link.has_answer):
             m.d.sync += self.rsp.valid.eq(1)
         return link.is_waiting, link.answer
+
+    def _build_signal(
+        self,
+        m: Module,
+        decoder: Decoder,
+        accepts: Signal,
+        is_new: Signal,
+        is_busy: Signal,
+        is_late: Signal,
+    ) -> list[tuple[Value, Value]]:
+        """Build the unit for frames of sound; return its answers, each with its flag."""
+        m.submodules.signal = unit = SignalUnit()
+        command = unit.command
+        m.d.comb += [
+            unit.start.eq(accepts & decoder.is_signal),
+            command.op.eq(decoder.o.op),
+            command.index.eq(decoder.o.index),
+            command.inputs_0.eq(self.cmd.payload.inputs_0),
+            command.inputs_1.eq(self.cmd.payload.inputs_1),
+            is_busy.eq(unit.is_busy | is_late),
+        ]
+        with m.If(unit.start & unit.waits):
+            m.d.sync += [is_late.eq(1), self.rsp.valid.eq(0)]
+        with m.Elif(unit.has_answer):
+            m.d.sync += [is_late.eq(0), self.rsp.valid.eq(1)]
+        return [(is_new & decoder.is_signal, unit.answer), (is_late, unit.late_answer)]
 
 
 def _memory_ports(m: Module, cfu: Cfu) -> list[Signal]:

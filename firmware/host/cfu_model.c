@@ -6,6 +6,10 @@
 
 #include "kiwicha_isa.h"
 
+#if KIWICHA_CONFIG_HAS_SIGNAL
+#include "signal_model.h"
+#endif
+
 static struct {
     int32_t input_offset;
     int32_t output_offset;
@@ -213,6 +217,10 @@ uint32_t kiwicha_cfu_model(uint32_t function_id, uint32_t a, uint32_t b)
         return requantizer(op, index, a, b, unknown);
     case KIWICHA_GROUP_DATA:
         return data(op, index, a, b, unknown);
+#if KIWICHA_CONFIG_HAS_SIGNAL
+    case KIWICHA_GROUP_SIGNAL:
+        return signal_model(op, index, a, b, unknown);
+#endif
     default:
         return unknown;
     }

@@ -4,6 +4,9 @@
 #include "check.h"
 #include "elements.h"
 #include "kernels.h"
+#if KIWICHA_CONFIG_HAS_SIGNAL
+#include "signal_unit.h"
+#endif
 
 #define GAINS 125 /* entries of a table of gains */
 #define POINTS 129
@@ -31,7 +34,11 @@ KIWICHA_SMALL static void require_written(struct kiwicha_check *check,
 /** Returns the bits up to the highest one that is set, of a number that is not 0. */
 KIWICHA_SPECIALIZED uint32_t bit_length(uint32_t x)
 {
+#if KIWICHA_CONFIG_HAS_SIGNAL
+    return kiwicha_unit_bit_length(x);
+#else
     return 32 - (uint32_t)__builtin_clz(x);
+#endif
 }
 
 KIWICHA_SPECIALIZED uint32_t high_word(uint32_t a, uint32_t b)

@@ -5,6 +5,7 @@
 #include "elements.h"
 #include "kernels.h"
 #include "short_pairs.h"
+#include "signal_samples.h"
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_signal_taper(const struct kiwicha_memory *memory,
                                                              const void *params)
@@ -22,14 +23,6 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_signal_taper(const struct kiwich
 KIWICHA_SPECIALIZED bool is_aligned(const void *at)
 {
     return (uintptr_t)at % sizeof(kiwicha_word) == 0;
-}
-
-KIWICHA_SPECIALIZED int32_t clipped(int32_t x)
-{
-    if (__builtin_expect(x == (int16_t)x, true)) {
-        return x;
-    }
-    return (x >> 31) ^ INT16_MAX;
 }
 
 /** SignalWindow. */
@@ -51,11 +44,12 @@ enum kiwicha_status kiwicha_run_signal_taper(const struct kiwicha_memory *memory
             for (; k + 1 < size; k += 2) {
                 const int32_t first = input[k] * weights[k] >> shift;
                 const int32_t second = input[k + 1] * weights[k + 1] >> shift;
-                kiwicha_store_shorts(output + k, clipped(first), clipped(second));
+                kiwicha_store_shorts(output + k, kiwicha_clipped_sample(first),
+                                     kiwicha_clipped_sample(second));
             }
         }
         for (; k < size; k++) {
-            output[k] = (int16_t)clipped(input[k] * weights[k] >> shift);
+            output[k] = (int16_t)kiwicha_clipped_sample(input[k] * weights[k] >> shift);
         }
         input += size;
         output += size;
@@ -73,18 +67,12 @@ kiwicha_check_signal_scale_bits(const struct kiwicha_memory *memory, const void 
     return check.status;
 }
 
-/** Returns the largest magnitude as the interpreter finds it: that of -32768 is that number again.
- */
+/** Returns the largest magnitude as the interpreter finds it. */
 static int32_t odd_magnitude(const int16_t *input, uint32_t size)
 {
     int32_t most = 0;
     for (uint32_t k = 0; k < size; k++) {
-        const int32_t sample = input[k];
-        if (sample > most) {
-            most = sample;
-        } else if (-sample > most) {
-            most = (int16_t)-sample;
-        }
+        most = kiwicha_odd_magnitude(most, input[k]);
     }
     return most;
 }
@@ -111,12 +99,7 @@ enum kiwicha_status kiwicha_run_signal_scale_bits(const struct kiwicha_memory *m
     const struct kiwicha_signal_scale_bits *p = params;
     const int16_t *input = kiwicha_source(memory, &p->input);
     int32_t *output = kiwicha_target(memory, &p->output);
-    const int32_t most = magnitude(input, p->size);
-    int32_t bits = 0;
-    for (int32_t scaled = most; scaled > 0 && scaled <= INT16_MAX / 2; scaled *= 2) {
-        bits++;
-    }
-    *output = bits;
+    *output = kiwicha_scale_bits(magnitude(input, p->size));
     return KIWICHA_STATUS_OK;
 }
 

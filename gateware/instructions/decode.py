@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.cfu import INSTRUCTIONS, Group
 from kiwicha.contract.engine import EngineCounter, EngineOp
+from kiwicha.contract.signal import SIGNAL_INDEXES
 
 __all__ = ["DECODED", "ENGINE_INDEXES", "PREEMPT_INDEXES", "Decoder"]
 
@@ -47,6 +48,8 @@ class Decoder(wiring.Component):
         Decode the engine's instructions.
     is_preemptible : bool
         Decode those of an engine that is preemptible, too.
+    has_signal : bool
+        Decode those of the unit for frames of sound.
 
     Members
     -------
@@ -54,15 +57,24 @@ class Decoder(wiring.Component):
         ``{op[2:0], index[3:0], group[2:0]}``.
     o : ``Out(DECODED)``
         What it means. An op that its group lacks, or an index that the op lacks, is not known.
+    is_signal : ``Out(1)``
+        It is an instruction of the unit for frames of sound; only with one.
     """
 
     def __init__(
-        self, *, has_simd: bool, has_engine: bool = False, is_preemptible: bool = False
+        self,
+        *,
+        has_simd: bool,
+        has_engine: bool = False,
+        is_preemptible: bool = False,
+        has_signal: bool = False,
     ) -> None:
         self.has_simd = has_simd
         self.has_engine = has_engine
         self.engine_indexes = ENGINE_INDEXES | (PREEMPT_INDEXES if is_preemptible else {})
-        super().__init__({"function_id": In(10), "o": Out(DECODED)})
+        self.has_signal = has_signal
+        signal = {"is_signal": Out(1)} if has_signal else {}
+        super().__init__({"function_id": In(10), "o": Out(DECODED), **signal})
 
     def elaborate(self, platform: object) -> Module:
         """Build the comparisons."""
@@ -80,6 +92,11 @@ class Decoder(wiring.Component):
                 with m.If((group == Group.ENGINE) & (op == its_op) & (index < count)):
                     m.d.comb += is_listed["engine"].eq(1)
             m.d.comb += self.o.engine.eq(is_listed["engine"])
+        if self.has_signal:
+            is_listed["signal"] = self.is_signal
+            for of_unit, count in SIGNAL_INDEXES.items():
+                with m.If((group == Group.SIGNAL) & (op == of_unit) & (index < count)):
+                    m.d.comb += self.is_signal.eq(1)
         m.d.comb += self.o.is_known.eq(Cat(is_listed.values()).any())
         m.d.comb += [self.o.op.eq(op), self.o.index.eq(index)]
         return m

@@ -18,6 +18,7 @@ from kiwicha.contract.cfu import (
 )
 from kiwicha.contract.configs import Config
 from kiwicha.numerics import requantization as numerics
+from kiwicha.sim.reference.signal_model import SignalModel
 
 __all__ = ["CfuModel"]
 
@@ -70,6 +71,7 @@ class CfuModel:
         self.input_offset = 0
         self.output = (0, 0, 0)
         self.results: deque[int] = deque()
+        self._signal = SignalModel() if config.has_signal else None
         self._instructions: dict[tuple[int, int], Execute] = {
             (Group.CONFIG, ConfigOp.ISA_VERSION): lambda i, a, b: ISA_VERSION,
             (Group.CONFIG, ConfigOp.CONFIG_HASH): lambda i, a, b: config.hash,
@@ -109,6 +111,9 @@ class CfuModel:
             Operands, 0 to 2**32 - 1.
         """
         group, index, op = function_id & 7, function_id >> 3 & 15, function_id >> 7
+        if group == Group.SIGNAL and self._signal is not None:
+            answer = self._signal.execute(op, index, inputs_0, inputs_1)
+            return UNKNOWN_RESPONSE + function_id if answer is None else answer
         execute = self._instructions.get((group, op))
         if execute is None or index >= _INDEXES[group, op]:
             return UNKNOWN_RESPONSE + function_id

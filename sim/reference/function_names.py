@@ -3,6 +3,7 @@
 from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Group
 from kiwicha.contract.engine import EngineOp
+from kiwicha.contract.signal import SignalOp
 
 __all__ = ["function_names"]
 
@@ -12,6 +13,7 @@ _OPS = {
     Group.REQUANTIZE: cfu.RequantizeOp,
     Group.DATA: cfu.DataOp,
     Group.ENGINE: EngineOp,
+    Group.SIGNAL: SignalOp,
 }
 _INDICES = 16
 

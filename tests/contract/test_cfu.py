@@ -54,7 +54,12 @@ def test_an_unknown_id_has_an_answer_of_its_own() -> None:
 @pytest.mark.parametrize("kernel", Kernel)
 def test_where_a_kernel_runs(kernel: Kernel) -> None:
     tier = kernel.name.partition("_")[0]
-    places = {"SIMD": Where.SIMD, "ENGINE": Where.ENGINE, "COMPUTED": Where.ENGINE}
+    places = {
+        "SIMD": Where.SIMD,
+        "ENGINE": Where.ENGINE,
+        "COMPUTED": Where.ENGINE,
+        "UNIT": Where.SIGNAL,
+    }
     assert kernel.where is places.get(tier, Where.CPU)
     assert kernel < 2**16
 

@@ -26,8 +26,8 @@ def test_an_unknown_name_says_what_there_is(wrong: str, nearest: str) -> None:
     text = (
         f"config must be one of baseline, simd, 32, 64, 128 or 256; an engine's scratchpad is named"
         f" as in 64-32k and has {SIZES}, 64 where none is named; -m4, -r4, -raw, -blocks or"
-        f" -blocks-resident, -softmax and -depthwise, -preempt, -int16 or -recurrent may follow;"
-        f" not {wrong!r}"
+        f" -blocks-resident, -softmax and -depthwise, -preempt, -int16, -recurrent or -signal may"
+        f" follow; not {wrong!r}"
     )
     with pytest.raises(UsageError) as caught:
         find_config(wrong)
@@ -96,6 +96,17 @@ def test_steps_of_lstms_come_with_jobs_of_int16() -> None:
         short = find_config(config.name.removesuffix("-recurrent") + "-int16")
         assert short.hash != config.hash
         assert dataclasses.replace(config, name=short.name, has_recurrent=False) == short
+
+
+def test_the_unit_for_frames_of_sound_changes_nothing_else() -> None:
+    with_unit = [config for config in ALL_CONFIGS.values() if config.has_signal]
+    names = {config.name for config in with_unit}
+    assert {"simd-signal", "64-signal", "128-signal", "64-32k-m4-softmax-signal"} <= names
+    for config in with_unit:
+        usual = find_config(config.name.removesuffix("-signal"))
+        assert usual.hash != config.hash
+        assert dataclasses.replace(config, name=usual.name, has_signal=False) == usual
+        assert config.has_simd
 
 
 def test_what_can_stop_keeps_nothing_that_cannot_be_saved() -> None:

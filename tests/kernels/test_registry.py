@@ -57,6 +57,7 @@ def test_each_configuration_has_its_kernels() -> None:
         places = {item.kernel.where for item in kernels_of(config)}
         assert (Where.SIMD in places) == config.has_simd
         assert (Where.ENGINE in places) == bool(config.engine_macs)
+        assert (Where.SIGNAL in places) == config.has_signal
         assert Where.CPU in places
 
 

@@ -12,6 +12,7 @@
 ``docs/energy.md``      Between two markers: what events cost, and the energy of inferences
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/guides/beside``  Between two markers: periods, and how long urgent models wait
+``docs/guides/sound``   Between two markers: what share of real time hearing words takes
 ``docs/guides/camera``  Between two markers: how many frames of a camera a model looks at
 ``docs/c-api.md``       Between two markers: what an application in C++ prints on a board
 ``docs/supported.md``   The compiler's support rules, and ONNX operators beside onnxruntime
@@ -52,6 +53,7 @@ from tools.documents.result_tables import (
     unit_table,
 )
 from tools.documents.soak_section import soak_section
+from tools.documents.sound_section import sound_section
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
 from tools.documents.times_section import times_section
@@ -82,6 +84,7 @@ _TIMING = "docs/timing.md"
 _VELA = "docs/vela.md"
 _VERIFICATION = "docs/verification.md"
 _README = "README.md"
+_SOUND = "docs/guides/sound.md"
 _RESULTS_PAGE = "docs/results.md"
 _UNSHOWN = {"made", "profile"}
 """Fields of runs that are for ``kiwicha report``."""
@@ -148,6 +151,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     beside = (project / _BESIDE).read_text(encoding="utf-8")
     camera = (project / _CAMERA).read_text(encoding="utf-8")
     c_api = (project / _C_API).read_text(encoding="utf-8")
+    guide_of_sound = (project / _SOUND).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line)
@@ -168,6 +172,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _BESIDE: replaced(beside, beside_tables(measured("beside"), line)),
         _C_API: replaced(c_api, transcript_section(measured("transcript"), line)),
         _CAMERA: replaced(camera, camera_table(measured("camera"), line)),
+        _SOUND: replaced(guide_of_sound, sound_section(measured("sound"), measured("area"), line)),
         _TIMING: replaced(timing, timing_tables(measured("timing"), line)),
         _DEMO_RUNS: _text(demo_runs(found)),
         **{

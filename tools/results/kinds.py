@@ -23,7 +23,7 @@ from kiwicha.program.image import Program
 from kiwicha.sim.profile.energy import energy_fingerprint
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 from kiwicha.zoo import models as zoo
-from tools import camera, onnx_draws, reference_sweep, times, transcript
+from tools import camera, onnx_draws, reference_sweep, sound_share, times, transcript
 from tools.beside import report as beside
 from tools.results.result import Fingerprint, Kind
 
@@ -43,6 +43,7 @@ __all__ = [
     "mlperf_command",
     "onnx_command",
     "soak_command",
+    "sound_command",
     "sweep_command",
     "times_command",
     "timing_command",
@@ -117,6 +118,12 @@ def soak_command(path: str, outcome: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``soak``."""
     words = f"{outcome['model']} --config {outcome['config']}"
     return f"python -m tools.soak {words} --inferences {outcome['inferences']} --json {path}"
+
+
+def sound_command(path: str, outcome: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``sound``."""
+    words = f"{outcome['model']} --config {outcome['config']}"
+    return f"python -m tools.sound_share {words} --json {path}"
 
 
 def beside_command(path: str, report: Mapping[str, Any]) -> str:
@@ -232,6 +239,10 @@ def _soak_present(outcome: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: run_fingerprint(_compiled(outcome))}
 
 
+def _sound_present(outcome: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: sound_share.fingerprint(outcome)}
+
+
 def _sweep_present(_: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: reference_sweep.fingerprint()}
 
@@ -294,6 +305,7 @@ KINDS = (
     ),
     Kind("timing", timing_command, _recorded, _timing_present, lambda one: one["seconds"]),
     Kind("soak", soak_command, _recorded, _soak_present, lambda outcome: outcome["seconds"]),
+    Kind("sound", sound_command, _recorded, _sound_present, lambda outcome: outcome["seconds"]),
     Kind("beside", beside_command, _recorded, _beside_present, lambda report: report["seconds"]),
     Kind("mlperf", mlperf_command, _mlperf_recorded, _mlperf_present, lambda one: one["seconds"]),
     ENERGY,

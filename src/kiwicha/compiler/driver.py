@@ -41,6 +41,8 @@ from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
 from kiwicha.compiler.optimize.packed_order import order_for_packing
 from kiwicha.compiler.optimize.pair_functions import merge_pair_functions
 from kiwicha.compiler.optimize.position_parts import find_positions_in_parts
+from kiwicha.compiler.optimize.short_lines import merge_short_lines
+from kiwicha.compiler.optimize.sound_frames import merge_frames
 from kiwicha.compiler.optimize.transpositions import cancel_transpositions
 from kiwicha.compiler.optimize.two_passes import transpose_in_two_passes
 from kiwicha.compiler.steps.allocate import allocate
@@ -278,7 +280,9 @@ def _compilation(
 ) -> Compilation:
     """Return what the stages behind `lower` gave, and those before: see `Compilation`."""
     # The network.
-    network = merge_byte_functions(merge_pair_functions(network))
+    network = merge_byte_functions(merge_pair_functions(merge_short_lines(network)))
+    if target.has_signal:
+        network = merge_frames(network)
     network = lowered = merge_byte_functions(cancel_transpositions(network))
     if target.engine_macs and eliminate:
         network = eliminate_dead_channels(network)

@@ -55,6 +55,8 @@ class Group(enum.IntEnum):
     DATA = 5
     ENGINE = 6
     """Ops: `kiwicha.contract.engine.EngineOp`; only with an engine."""
+    SIGNAL = 7
+    """Ops: `kiwicha.contract.signal.SignalOp`; only with a unit for frames of sound."""
 
 
 class ConfigOp(enum.IntEnum):
@@ -156,7 +158,7 @@ def _ops_of(group: Group) -> list[tuple[str, int]]:
 INSTRUCTIONS: dict[str, Instruction] = {
     name.lower(): Instruction(group, op, _INDEXES.get(name, 1))
     for group in Group
-    if group is not Group.ENGINE
+    if group not in {Group.ENGINE, Group.SIGNAL}
     for name, op in _ops_of(group)
 }
 """Every instruction of the tier, by its name in lower case."""

@@ -34,6 +34,7 @@ _LATER = {
     "is_preemptible",
     "has_int16",
     "has_recurrent",
+    "has_signal",
 }
 """Fields that count where they are set."""
 
@@ -44,6 +45,8 @@ _INT16 = "-int16"
 """Ends the names of what has jobs of int16."""
 _RECURRENT = "-recurrent"
 """Ends the names of what has steps of LSTMs, and the jobs of int16 that bring their sums."""
+_SIGNAL = "-signal"
+"""Ends the names of what has a unit for frames of sound."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Config:
     has_recurrent : bool
         The engine has jobs of kind RECURRENT, which make a step of an LSTM. It has jobs of int16
         then, whose results are the sums of gates.
+    has_signal : bool
+        A unit for frames of sound is beside the instruction tier.
     memory : Memory
         DRAM of the system around it. Predictions and schedules are for it; a Program runs with any,
         so it is no part of what a configuration is.
@@ -104,6 +109,7 @@ class Config:
     is_preemptible: bool = False
     has_int16: bool = False
     has_recurrent: bool = False
+    has_signal: bool = False
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
 
     @property
@@ -122,7 +128,8 @@ class Config:
         usual, preempt, _ = usual.partition(_PREEMPT)
         usual, int16, _ = usual.partition(_INT16)
         usual, recurrent, _ = usual.partition(_RECURRENT)
-        return f"{usual}-softmax{unit}{preempt}{int16}{recurrent}"
+        usual, signal, _ = usual.partition(_SIGNAL)
+        return f"{usual}-softmax{unit}{preempt}{int16}{recurrent}{signal}"
 
     def with_memory(self, memory: Memory) -> "Config":
         """Return the same hardware around another memory."""
@@ -335,6 +342,12 @@ RECURRENT_FAMILY = {
     for name, usual in INT16_FAMILY.items()
 }
 """Those with jobs of int16, which have steps of LSTMs as well."""
+SIGNAL_FAMILY = {
+    f"{name}{_SIGNAL}": dataclasses.replace(usual, name=f"{name}{_SIGNAL}", has_signal=True)
+    for name, usual in ({"simd": CONFIGS["simd"]} | ENGINE_FAMILY | SOFTMAX_FAMILY).items()
+}
+"""The instruction tier alone, and those of engine and SOFTMAX families, with a unit for frames of
+sound."""
 SEARCHED_FAMILY = ENGINE_FAMILY | SOFTMAX_FAMILY | DEPTHWISE_FAMILY | BLOCKS_FAMILY
 """What ``kiwicha explore`` searches."""
 ENGINE_CONFIGS = {str(macs): ENGINE_FAMILY[str(macs)] for macs in ENGINE_MACS}
@@ -348,6 +361,7 @@ ALL_CONFIGS = (
     | PREEMPT_FAMILY
     | INT16_FAMILY
     | RECURRENT_FAMILY
+    | SIGNAL_FAMILY
 )
 DEFAULT_CONFIG = "simd"
 
@@ -364,7 +378,7 @@ _CHOICES = (
     f"{', '.join(CONFIGS)}, {_MACS}; an engine's scratchpad is named as in 64-32k and has "
     f"{_SIZES}, {DEFAULT_SCRATCHPAD_BYTES // 1024} where none is named; "
     f"-m{LANES}, -r{FEW_REQUANTIZER_LANES}, -raw, -blocks or -blocks-resident, "
-    "-softmax and -depthwise, -preempt, -int16 or -recurrent may follow"
+    "-softmax and -depthwise, -preempt, -int16, -recurrent or -signal may follow"
 )
 CONFIG_HELP = (
     f"{', '.join(CONFIGS)}, or an engine of {_MACS} products per cycle; 64-32k has a "

@@ -64,6 +64,8 @@ class Where(enum.IntEnum):
     """C with custom instructions."""
     ENGINE = 3
     """The engine, from its own list of jobs."""
+    SIGNAL = 4
+    """C with instructions of the unit for frames of sound."""
 
     @property
     def text(self) -> str:
@@ -233,12 +235,16 @@ class Kernel(enum.IntEnum):
     SHORT_QUANTIZE = 100
     SHORT_DEQUANTIZE = 101
     ARG_MAX_OF_PARTS = 102
+    SHORT_LINE = 103
+    UNIT_CHANNELS = 104
 
     @property
     def where(self) -> Where:
         """What executes the kernel. Numbers behind that of the engine are of the CPU again."""
         if self in {Kernel.ENGINE, Kernel.COMPUTED_LIST}:
             return Where.ENGINE
+        if self is Kernel.UNIT_CHANNELS:
+            return Where.SIGNAL
         return Where.SIMD if Kernel.SIMD_CONV_1X1 <= self < Kernel.ENGINE else Where.CPU
 
 

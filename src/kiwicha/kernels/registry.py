@@ -54,6 +54,7 @@ def kernels_of(config: Config) -> list[Declaration]:
         Where.CPU: True,
         Where.SIMD: config.has_simd,
         Where.ENGINE: bool(config.engine_macs),
+        Where.SIGNAL: config.has_signal,
     }
     return [item for item in KERNELS.values() if has[item.kernel.where]]
 

@@ -39,13 +39,13 @@ def said_at_power_up(config: str, folder: Path, checks: PowerUp | None = None) -
     return text.removesuffix(QUESTION)
 
 
-@pytest.mark.parametrize("config", ["baseline", "simd", "64", "64-softmax"])
+@pytest.mark.parametrize("config", ["baseline", "simd", "64", "64-softmax", "64-signal"])
 def test_every_group_of_instructions_is_checked(config: str) -> None:
     hardware = find_config(config)
     checks = power_up(hardware)
     assert power_up(hardware) == checks
     groups = {item.function_id & 7 for item in checks.instructions}
-    expected = {*Group} - {Group.ENGINE} if hardware.has_simd else set()
+    expected = {*Group} - {Group.ENGINE, Group.SIGNAL} if hardware.has_simd else set()
     assert groups == expected
     assert (checks.engine is None) == (not hardware.engine_macs)
     text = power_up_header(checks)

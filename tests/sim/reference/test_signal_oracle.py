@@ -29,7 +29,7 @@ def test_random_models(kind: str, first: int) -> None:
     made = [SIGNALS[kind](np.random.default_rng([first + k, len(kind)])) for k in range(BLOCK)]
     answers = ask_in_a_row([(item.model, item.inputs) for item in made])
     for number, (item, wanted) in enumerate(zip(made, answers, strict=True)):
-        for config in ("baseline", "64"):
+        for config in ("baseline", "64", "64-signal"):
             kept = session(item.model, config)
             for inputs, answer in zip(item.inputs, wanted, strict=True):
                 for a, b in zip(kept.run(inputs), answer, strict=True):
@@ -46,7 +46,7 @@ def speech() -> np.ndarray[tuple[int, ...], np.dtype[np.int16]]:
     return sound.astype(np.int16)
 
 
-@pytest.mark.parametrize("config", ["baseline", "simd", "64"])
+@pytest.mark.parametrize("config", ["baseline", "simd", "64", "64-signal"])
 def test_the_frontend(config: str) -> None:
     model = frontend_model()
     inputs = [(frame,) for frame in frames(speech(), 160)]
@@ -65,7 +65,7 @@ def test_the_frontend_is_that_of_micro_speech(
     inputs = [(frame,) for frame in frames(speech(), 160)]
     (answers,) = ask_in_a_row([(theirs, inputs)])
     for model in (theirs, frontend_model()):
-        for config in ("simd", "64"):
+        for config in ("simd", "64", "simd-signal"):
             kept = session(model, config)
             for case in golden_cases(name):
                 kept.reset()

@@ -12,7 +12,7 @@ from kiwicha.sound.filters import Bands, bands, gains
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.programs.numbers import shorts, words
 
-__all__ = ["SIGNALS", "Signals"]
+__all__ = ["SIGNALS", "Signals", "roots"]
 
 Make = Callable[[np.random.Generator], "Signals"]
 _INT16 = 7
@@ -158,7 +158,36 @@ def levels(rng: np.random.Generator) -> Signals:
     return Signals(raw, _sets(lambda: (_ints(rng, count), _ints(rng, count))))
 
 
+def roots(rng: np.random.Generator, shown: str = "") -> Signals:
+    """Give frames, from samples to the roots of channels; a tensor between may be shown as well."""
+    model, length = _Model(), int(2 ** rng.integers(6, 11))
+    size, count = int(rng.integers(length // 2, length + 1)), length // 2 + 1
+    number = int(rng.integers(1, 1 + length // 16))
+    heard = bands(number, 125.0, 6000.0, 16000, count)
+    between = {
+        "tapered": model.tensor((size,), np.int16),
+        "scaled": model.tensor((size,), np.int16),
+        "bits": model.tensor((), np.int32),
+        "spectrum": model.tensor((length + 2,), np.int16),
+    }
+    tapered, scaled, bits, found = between.values()
+    x, weights = model.tensor((size,), np.int16), model.shorts(shorts(rng, size))
+    model.signal("SignalWindow", [x, weights], [tapered], shift=int(rng.integers(0, 16)))
+    model.signal("SignalFftAutoScale", [tapered], [scaled, bits])
+    model.signal("SignalRfft", [scaled], [found], T=_INT16, fft_length=length)
+    energies, sums = model.tensor((count,), np.uint32), model.tensor((number,), np.uint64)
+    model.signal("SignalEnergy", [found], [energies], start_index=0, end_index=count)
+    parts = (heard.weights, heard.unweights, heard.frequency_starts)
+    operands = [model.shorts(part) for part in (*parts, heard.weight_starts, heard.widths)]
+    model.signal("SignalFilterBank", [energies, *operands], [sums], num_channels=number)
+    word = model.tensor((number,), np.uint32)
+    model.signal("SignalFilterBankSquareRoot", [sums, bits], [word])
+    outputs = [model.signed(word, number), *([between[shown]] if shown else [])]
+    raw = model.build(inputs=[x], outputs=outputs)
+    return Signals(raw, _sets(lambda: (shorts(rng, size),)))
+
+
 SIGNALS: dict[str, Make] = {
-    item.__name__: item for item in (spectrum, inverse, channels, noise, levels)
+    item.__name__: item for item in (spectrum, inverse, channels, noise, levels, roots)
 }
 """What is tried, by its name."""

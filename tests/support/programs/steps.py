@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from kiwicha.contract import cfu
-from kiwicha.contract.configs import CONFIGS
+from kiwicha.contract.configs import find_config
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import MAX_RANK, DType, Kernel, Where
 from kiwicha.kernels import weight_order as packing
@@ -76,7 +76,7 @@ class ProgramBuilder:
     """Collects constants, tensors and steps."""
 
     def __init__(self, config: str = "simd") -> None:
-        self.config = CONFIGS[config]
+        self.config = find_config(config)
         self.constants = b""
         self.arena_bytes = 0
         self.inputs: list[IoTensor] = []

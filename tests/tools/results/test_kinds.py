@@ -10,7 +10,16 @@ import pytest
 from kiwicha import cli
 from kiwicha.sim.profile import energy
 from tests.support.requirements import REPOSITORY
-from tools import beside, camera, onnx_draws, reference_sweep, soak, times, transcript
+from tools import (
+    beside,
+    camera,
+    onnx_draws,
+    reference_sweep,
+    soak,
+    sound_share,
+    times,
+    transcript,
+)
 from tools.results import kinds
 from tools.results.catalogue import catalogue
 from tools.results.kinds import (
@@ -25,6 +34,7 @@ from tools.results.kinds import (
     mlperf_command,
     onnx_command,
     soak_command,
+    sound_command,
     sweep_command,
     times_command,
     timing_command,
@@ -84,6 +94,7 @@ def test_commands_of_the_other_kinds() -> None:
     assert soak_command("a", {"model": "nabu", "config": "64", "inferences": 3}) == (
         "python -m tools.soak nabu --config 64 --inferences 3 --json a"
     )
+    assert sound_command("a", run) == "python -m tools.sound_share kws --config 64 --json a"
     two = {"slow": "person_detect", "urgent": "kws", "config": "64-preempt", "count": 10}
     assert beside_command("a", two) == (
         "python -m tools.beside --slow person_detect --urgent kws --config 64-preempt --count 10"
@@ -106,7 +117,7 @@ def test_the_command_of_each_committed_file_exists(
     program, *words = result.command.split()
     if program != "kiwicha":
         assert [program, words[0]] == ["python", "-m"]
-        own = (reference_sweep, soak, beside, camera, onnx_draws, times, transcript)
+        own = (reference_sweep, soak, sound_share, beside, camera, onnx_draws, times, transcript)
         assert words[1] in {tool.__name__ for tool in own}
         return
     group = words[: 2 if words[0] == "mlperf" else 1]

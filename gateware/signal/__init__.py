@@ -1,0 +1,1 @@
+"""The unit for frames of sound: weights, Fourier transforms, bands and roots."""

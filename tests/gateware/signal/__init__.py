@@ -1,0 +1,1 @@
+"""Tests of the unit for frames of sound."""
