@@ -37,6 +37,7 @@ from kiwicha.sim.reference.engine_units import check_units, may_start
 from kiwicha.sim.reference.kept_weights import KeptWeights
 from kiwicha.sim.reference.memory import Memory
 from kiwicha.sim.reference.scratchpad import Range, Scratchpad
+from kiwicha.sim.reference.written import PartObserver, Written
 
 __all__ = ["Engine"]
 
@@ -52,7 +53,9 @@ class Engine:
         self._kept = KeptWeights() if kept is None else kept
         self._scratchpad: Scratchpad | None = None
 
-    def run(self, memory: Memory, params: EngineCall) -> NDArray[np.int8]:
+    def run(
+        self, memory: Memory, params: EngineCall, on_part: PartObserver | None = None
+    ) -> NDArray[np.int8]:
         """Execute a list of jobs and transfers.
 
         Jobs go first, those of the array before those of the depthwise unit, and transfers only
@@ -65,6 +68,8 @@ class Engine:
             Arena and constants.
         params : EngineCall
             The list.
+        on_part : callable or None
+            See `PartObserver`.
 
         Returns
         -------
@@ -89,6 +94,7 @@ class Engine:
         jobs, transfers = its_list.jobs, its_list.transfers
         _check(jobs, transfers, params, has_int16=self._has_int16)
         scratchpad = self._scratchpad_of(params)
+        scratchpad.notes_writes = on_part is not None
         moving = _Transfers(memory, image, scratchpad)
         written: list[NDArray[np.int8]] = []
         queues = _Queues(jobs)
@@ -97,27 +103,20 @@ class Engine:
             jobs_done = queues.complete
             number = queues.take(transfers_done)
             if number is not None:
-                job = jobs[number]
                 try:
-                    if isinstance(job, EngineMove):
-                        execute_move(job, scratchpad)
-                    else:
-                        execute_job(
-                            job,
-                            _stream(image, job),
-                            params.macs,
-                            scratchpad,
-                            has_blocks=self._has_blocks,
-                            kept=self._kept,
-                        )
+                    self._execute(jobs[number], image, params.macs, scratchpad)
                 except ProgramError as error:
                     raise ProgramError(f"job {number}: {error}") from error
+                _tell(on_part, scratchpad, number, is_transfer=False)
             elif (
                 transfers_done < len(transfers) and transfers[transfers_done].wait_jobs <= jobs_done
             ):
                 stored = moving.execute(transfers[transfers_done])
-                if stored is not None:
+                if stored is None:
+                    _tell(on_part, scratchpad, transfers_done, is_transfer=True)
+                else:
                     written.append(stored)
+                    _tell_store(on_part, transfers[transfers_done], transfers_done, stored)
                 transfers_done += 1
             else:
                 raise ProgramError(
@@ -126,6 +125,19 @@ class Engine:
         if params.is_resident:
             self._kept.owner = params.image
         return np.concatenate([np.zeros(0, np.int8), *written])
+
+    def _execute(self, job: AnyJob, image: bytes, macs: int, scratchpad: Scratchpad) -> None:
+        if isinstance(job, EngineMove):
+            execute_move(job, scratchpad)
+            return
+        execute_job(
+            job,
+            _stream(image, job),
+            macs,
+            scratchpad,
+            has_blocks=self._has_blocks,
+            kept=self._kept,
+        )
 
     def _scratchpad_of(self, params: EngineCall) -> Scratchpad:
         """Return the scratchpad as a list finds it."""
@@ -140,6 +152,24 @@ class Engine:
         self._scratchpad.keep(np.zeros(0, np.int64))
         self._scratchpad.tables = None
         return self._scratchpad
+
+
+def _tell(
+    on_part: PartObserver | None, scratchpad: Scratchpad, number: int, *, is_transfer: bool
+) -> None:
+    """Tell what a job, or a transfer that loads, has written to the scratchpad."""
+    if on_part is not None:
+        addresses = scratchpad.take_written()
+        on_part(Written(is_transfer, number, False, addresses, scratchpad.bytes[addresses]))
+
+
+def _tell_store(
+    on_part: PartObserver | None, transfer: EngineTransfer, number: int, stored: NDArray[np.int8]
+) -> None:
+    """Tell what a transfer has written to the arena."""
+    if on_part is not None:
+        addresses = transfer.range_offset + np.arange(len(stored))
+        on_part(Written(True, number, True, addresses, stored.view(np.uint8)))
 
 
 def _image(memory: Memory, params: EngineCall) -> bytes:

@@ -40,6 +40,8 @@ __all__ = [
     "Workload",
     "answer_lines",
     "answers",
+    "checked_jobs",
+    "differing_jobs",
     "first_difference",
     "measured_report",
     "model_inputs",
@@ -198,8 +200,12 @@ def run_simulated(
     max_cycles: int = DEFAULT_MAX_CYCLES,
     trace: Path | None = None,
     trace_start: int = 0,
+    check_jobs: bool = False,
 ) -> Outcome:
-    """Execute the Program on the simulated system and compare with the reference executor."""
+    """Execute the Program on the simulated system and compare with the reference executor.
+
+    With ``check_jobs`` not only outputs, but what each job and each transfer of the engine writes.
+    """
     show.stage(f"executing {workload.model} in the reference executor")
     expected = run_reference(workload, inputs).output
     show.stage(f"preparing the simulator of {workload.config.name}")
@@ -214,6 +220,7 @@ def run_simulated(
         trace_start=trace_start,
         on_progress=show.steps(f"simulating {workload.model}", weights * workload.inferences),
         on_build=show.stage,
+        check_jobs=check_jobs,
     )
     report = measured_report(
         workload,
@@ -350,3 +357,15 @@ def answer_lines(workload: Workload, output: bytes) -> list[str]:
         *([f"answer: {words}"] if words else []),
         *([f"then: {', '.join(others)}"] if others else []),
     ]
+
+
+def checked_jobs(outcome: Outcome) -> list[str]:
+    """Return what a check of jobs has compared, if there was one and it found nothing."""
+    compared = None if outcome.result is None else outcome.result.compared
+    return [] if compared is None or compared.difference else [f"checked: {compared}"]
+
+
+def differing_jobs(outcome: Outcome) -> list[str]:
+    """Return where a check of jobs found the first difference, if it found one."""
+    compared = None if outcome.result is None else outcome.result.compared
+    return [str(compared)] if compared is not None and compared.difference else []
