@@ -75,7 +75,8 @@ class Scratchpad:
         touched = np.concatenate([np.zeros(0, np.int64), *self._touched])
         self._touched.clear()
         addresses = np.unique(touched % len(self.bytes))
-        return addresses[self.is_written[addresses]]
+        defined: Ints = addresses[self.is_written[addresses]]
+        return defined
 
     def spoil(self, first: int, end: int) -> None:
         """Overwrite bytes with what is not defined."""

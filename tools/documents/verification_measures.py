@@ -165,12 +165,13 @@ def _python_coverage(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _c_coverage(found: dict[str, Any]) -> Iterator[str]:
+    models = ", ".join(f"`{name}`" for name in found["models"])
     yield from (
         "## Coverage of C",
         "",
-        f"By {found['programs']:,} Programs with random steps, which together have all",
-        f"{found['kernels']} kernels of the firmware, on the host; `{found['config']}`. Branches",
-        "are those of GCC, both ways.",
+        f"By {found['programs']:,} Programs on the host, of `{found['config']}`: random steps, one",
+        f"step of each of the {found['kernels']} kernels, and the models {models}. Branches are",
+        "those of GCC, both ways.",
         "",
     )
     yield from table(

@@ -1,7 +1,8 @@
 """Coverage of the firmware's C: ``python -m tools.verification.c_coverage``.
 
-Random steps of every kernel run in the firmware as a program of this machine, compiled by GCC with
-counters; gcov reads them. The custom instructions are those of the model in C.
+Programs run in the firmware as a program of this machine, compiled by GCC with counters; gcov reads
+them. They are random steps of kernels, one step of every kernel, and models. The custom
+instructions are those of the model in C.
 """
 
 import argparse
@@ -12,21 +13,25 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kiwicha import tools
+from kiwicha.compiler import compile_model
 from kiwicha.contract.cfu import Status
 from kiwicha.contract.configs import CONFIGS
-from kiwicha.contract.program import Kernel
 from kiwicha.errors import ToolError
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.native import run_native
 from kiwicha.firmware.sources import FOLDER, RUNTIME_FOLDERS, runtime_sources
-from tests.support.programs.cases import add_step
-from tests.support.programs.every_kernel import FIRMWARE_KERNELS
+from kiwicha.kernels.registry import KERNEL_PARAMS
+from kiwicha.program.image import Program
+from kiwicha.zoo import models as zoo
+from tests.support.programs.cases import CASES, add_step
+from tests.support.programs.every_kernel import FIRMWARE_KERNELS, every_kernel
 from tests.support.programs.steps import ProgramBuilder
 from tools.verification import record
 
@@ -37,6 +42,7 @@ _CONFIG = CONFIGS["simd"]
 _HOST = FOLDER / "host"
 _FLAGS = ("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-DKIWICHA_HAS_CFU_MODEL", "-O0", "--coverage")
 _HOLES = 200
+_MODELS = (zoo.DEMO, "kws", "resnet8", "ad")
 
 
 def _build(folder: Path) -> Path:
@@ -52,16 +58,35 @@ def _build(folder: Path) -> Path:
     return folder / "native"
 
 
-def _run(executable: Path, kernel: Kernel, seed: int, steps: int) -> None:
-    builder, rng = ProgramBuilder(_CONFIG.name), np.random.default_rng(seed)
-    for number in range(steps):
-        add_step(builder, kernel, rng, number)
-    program = builder.program()
+def _programs(seeds: int, steps: int) -> Iterator[tuple[Program, Sequence[bytes]]]:
+    """Give Programs and their inputs."""
+    for kernel in FIRMWARE_KERNELS:
+        if KERNEL_PARAMS[kernel] not in CASES:
+            continue
+        for seed in range(seeds):
+            builder, rng = ProgramBuilder(_CONFIG.name), np.random.default_rng(seed)
+            for number in range(steps):
+                add_step(builder, kernel, rng, number)
+            yield builder.program(), builder.input_bytes
+    builder = every_kernel()
+    yield builder.program(), builder.input_bytes
+    for model in _MODELS:
+        program = compile_model(zoo.resolve(model)[1], _CONFIG.name)
+        rng = np.random.default_rng(0)
+        yield program, [rng.bytes(tensor.ref.bytes) for tensor in program.inputs]
+
+
+def _run(executable: Path, program: Program, inputs: Sequence[bytes]) -> None:
     result = run_native(
-        executable, program.to_bytes(), builder.input_bytes, outputs=len(program.outputs)
+        executable,
+        program.to_bytes(),
+        inputs,
+        outputs=len(program.outputs),
+        timeout_seconds=600,
     )
     if result.status is not Status.OK:
-        raise ToolError(f"steps of {kernel.name} must run, not end with {result.status.name}")
+        names = ", ".join(sorted({step.kernel.name for step in program.steps}))
+        raise ToolError(f"steps of {names} must run, not end with {result.status.name}")
 
 
 def _counts(folder: Path) -> dict[str, dict[int, tuple[int, list[int]]]]:
@@ -106,9 +131,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="kiwicha-gcov-") as name:
         executable = _build(Path(name))
-        for kernel in FIRMWARE_KERNELS:
-            for seed in range(options.seeds):
-                _run(executable, kernel, seed, options.steps)
+        programs = 0
+        for program, inputs in _programs(options.seeds, options.steps):
+            _run(executable, program, inputs)
+            programs += 1
         counts = _counts(Path(name))
     holes = [
         f"{source}:{line}"
@@ -121,7 +147,8 @@ def main(arguments: list[str] | None = None) -> int:
         {
             "config": _CONFIG.name,
             "kernels": len(FIRMWARE_KERNELS),
-            "programs": options.seeds * len(FIRMWARE_KERNELS),
+            "programs": programs,
+            "models": list(_MODELS),
             "folders": _summary(counts),
             "holes": holes[:_HOLES],
             "more_holes": max(len(holes) - _HOLES, 0),

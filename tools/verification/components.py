@@ -45,7 +45,6 @@ CONFIG = "64"
 _MACS, _LANES = 64, 8
 _BYTES = find_config(CONFIG).scratchpad_bytes
 _READERS = 4
-_CODEC = {"macs": _MACS, "has_codec": True}
 
 COMPONENTS: dict[str, Callable[[], Any]] = {
     "engine.control.sequencer": Sequencer,
@@ -75,8 +74,10 @@ COMPONENTS: dict[str, Callable[[], Any]] = {
     "instructions.requantize": requantize.Requantizer,
     "engine.moves.move_unit": MoveUnit,
     "engine.addressing.address_generator": lambda: AddressGenerator(beats=1),
-    "engine.control.job_fetcher": lambda: JobFetcher(scratchpad_bytes=_BYTES, **_CODEC),
-    "engine.weights.weight_loader": lambda: WeightLoader(**_CODEC),
+    "engine.control.job_fetcher": lambda: JobFetcher(
+        scratchpad_bytes=_BYTES, macs=_MACS, has_codec=True
+    ),
+    "engine.weights.weight_loader": lambda: WeightLoader(macs=_MACS, has_codec=True),
     "engine.weights.decompressor": Decompressor,
     "engine.weights.weight_buffer": lambda: WeightBuffer(macs=_MACS),
     "engine.requantize.requantizer": lambda: Requantizer(lanes=_LANES),

@@ -96,7 +96,8 @@ def _run_systems() -> dict[Point, int]:
 
 def _programs() -> list[Program]:
     files = [zoo.resolve(model)[1] for model in _MODELS]
-    return [compile_model(model, CONFIG) for model in (*files, two_heads())]
+    models: list[Path | bytes] = [*files, two_heads()]
+    return [compile_model(model, CONFIG) for model in models]
 
 
 def summary(met: Mapping[Point, int]) -> list[dict[str, Any]]:

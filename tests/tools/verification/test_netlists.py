@@ -1,5 +1,7 @@
 """Netlists for boards beside their sources."""
 
+from typing import Any
+
 import pytest
 
 from kiwicha.gateware.engine.control.pause import Pause
@@ -15,7 +17,7 @@ def test_memories_and_multipliers_become_ports() -> None:
         "b": {"type": "$mul", "connections": {"A": [5], "B": [6], "Y": [7]}},
         "c": {"type": "$add", "connections": {"A": [5], "B": [6], "Y": [8]}},
     }
-    module = {"ports": {}, "netnames": {}, "cells": cells, "memories": {"m": {}}}
+    module: dict[str, Any] = {"ports": {}, "netnames": {}, "cells": cells, "memories": {"m": {}}}
     assert cut({"modules": {"top": module}}) == {"$mem_v2": 1, "$mul": 1}
     assert set(module["cells"]) == {"c"}
     assert module["ports"] == {
