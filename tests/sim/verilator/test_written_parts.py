@@ -150,6 +150,29 @@ def test_a_byte_that_is_missing_is_named(recorded: Callable[[], Recorded]) -> No
     assert "not written" in str(difference)
 
 
+def test_a_byte_that_a_store_leaves_out_is_named() -> None:
+    """Also if the last byte of the store would be right in its place."""
+    program = compile_model(two_heads(), "64")
+    raw = np.random.default_rng(3).bytes(program.inputs[0].ref.bytes)
+    record = Recorded(program, written_parts(program, [raw]))
+    parts = [part for listed in record.parts.values() for part in listed if part.in_arena]
+    same = next(
+        int(part.addresses[k])
+        for part in parts
+        for k in np.flatnonzero(part.values[:-1] == part.values[-1])
+    )
+    word, byte = divmod(same + ARENA - DRAM_BASE, LINE_BYTES)
+    index = next(
+        k
+        for k, (_, kind, number, *_) in enumerate(record.writes)
+        if (kind, number) == (WriteKind.COMMAND, word)
+    )
+    cycle, kind, line, mask, octets = record.writes[index + 1]
+    record.writes[index + 1] = (cycle, kind, line, mask & ~(1 << int(byte)), octets)
+    difference = record.compare().difference
+    assert (difference.address, difference.got) == (same, None)
+
+
 def test_a_word_at_another_address_is_named(recorded: Callable[[], Recorded]) -> None:
     record = recorded()
     index = next(k for k, write in enumerate(record.writes) if write[1] == WriteKind.COMMAND)
