@@ -1,6 +1,6 @@
 """Sections of the page on verification about what was simulated, covered and compared."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -122,21 +122,20 @@ def _coverage(found: dict[str, Any]) -> Iterator[str]:
         yield from (f"- {point}" for point in functional["missing"])
     holes = found["holes"]
     if holes:
-        more = f", and {found['more_holes']} more" if found["more_holes"] else ""
-        yield from ("", f"Lines and branches that were not met{more}:", "")
+        yield from ("", "Lines and branches that were not met:", "")
         yield from _by_module(holes)
     yield from _command("nox -s coverage")
 
 
-def _by_module(holes: Iterable[str]) -> Iterator[str]:
+def _by_module(holes: dict[str, int]) -> Iterator[str]:
     """Give holes of each module in a line."""
     found: dict[str, list[str]] = {}
-    for hole in holes:
+    for hole, count in holes.items():
         module, _, text = hole.partition(": ")
-        found.setdefault(module, []).append(text.replace("`", "'"))
+        times = f" {count} times" if count > 1 else ""
+        found.setdefault(module, []).append(f"`{text.replace('`', chr(39))}`{times}")
     for module, texts in found.items():
-        shown = ", ".join(f"`{text}`" for text in dict.fromkeys(texts))
-        yield f"- `{module}` ({len(texts)}): {shown}"
+        yield f"- `{module or 'engine'}`: {', '.join(texts)}"
 
 
 def _python_coverage(found: dict[str, Any]) -> Iterator[str]:

@@ -5,12 +5,14 @@ models on the simulated system. What both have met is merged.
 """
 
 import argparse
+import itertools
 import os
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +40,6 @@ RECORD = "coverage"
 CONFIG = "64"
 KINDS = ("line", "branch", "toggle")
 _MODELS = (zoo.DEMO, "kws")
-_HOLES = 400
-"""Lines and branches that are recorded by name, at most."""
 
 
 def _cases(seed: int, rounds: int, size: int) -> list[Case]:
@@ -47,35 +47,42 @@ def _cases(seed: int, rounds: int, size: int) -> list[Case]:
     return random_cases(64, size, seed=seed, rounds=rounds, longest=6, kinds=kinds)
 
 
-def _run_lists(
-    seeds: int, rounds: int, drawn: int
-) -> tuple[Counter[Point], dict[str, Any], dict[str, int]]:
-    """Return points and functional points that random lists meet, and what was run."""
-    config = find_config(CONFIG)
-    size = config.scratchpad_bytes
+@dataclass
+class _Met:
+    """What lists and models have met so far."""
+
+    points: Counter[Point] = field(default_factory=Counter)
+    covered: set[str] = field(default_factory=set)
+    planned: set[str] = field(default_factory=set)
+    lists: int = 0
+    jobs: int = 0
+    timings: dict[str, None] = field(default_factory=dict)
+    models: tuple[str, ...] = ()
+
+
+def _run_lists(met: _Met, seeds: int, rounds: int, drawn: int, deadline: float) -> None:
+    """Run random lists, with each behaviour of DRAM in turn, and record what they meet."""
+    size = find_config(CONFIG).scratchpad_bytes
     text = engine_verilog(Engine(macs=64, scratchpad_bytes=size, has_softmax=False))
     program = compile_engine(text, COVERAGE_FLAGS)
-    met: Counter[Point] = Counter()
-    covered: set[str] = set()
-    planned: set[str] = set()
-    lists = jobs = 0
-    for timing, behaviour in TIMINGS.items():
-        for seed in range(seeds):
-            # Small regions fill the list with short jobs, large ones reach all of the memory.
-            cases = _cases(seed, rounds, size if seed % 2 else 4096)
-            with tempfile.TemporaryDirectory(prefix="kiwicha-coverage-") as name:
-                done = check_cases(program, cases, behaviour, seed=seed, folder=Path(name))
-                met.update(points(Path(name) / COVERAGE_FILE, text))
-            lists, jobs = lists + len(cases), jobs + done.total()
-            for case in cases:
-                covered |= points_of(case, timing)
-        for case in _cases(seeds + 1, drawn, 4096):
-            planned |= points_of(case, timing)
-        record.say(f"{timing}: {lists} lists, {len(covered)} points of the plan")
-    planned |= covered
-    functional = {"planned": len(planned), "covered": len(covered)}
-    missing = sorted(planned - covered)
-    return met, {**functional, "missing": missing}, {"lists": lists, "jobs": jobs}
+    plan = _cases(seeds, drawn, 4096)
+    met.planned = {
+        point for case in plan for timing in TIMINGS for point in points_of(case, timing)
+    }
+    for seed, timing in itertools.product(range(seeds), TIMINGS):
+        if time.monotonic() > deadline:
+            return
+        # Small regions fill the list with short jobs, large ones reach all of the memory.
+        cases = _cases(1000 * seed + len(timing), rounds, size if seed % 2 else 4096)
+        with tempfile.TemporaryDirectory(prefix="kiwicha-coverage-") as name:
+            done = check_cases(program, cases, TIMINGS[timing], seed=seed, folder=Path(name))
+            met.points.update(points(Path(name) / COVERAGE_FILE, text))
+        met.lists, met.jobs = met.lists + len(cases), met.jobs + done.total()
+        met.timings[timing] = None
+        for case in cases:
+            met.covered |= points_of(case, timing)
+        record.say(f"{timing}: {met.lists} lists, {len(met.covered)} points of the plan")
+        _record(met)
 
 
 def _run_systems() -> dict[Point, int]:
@@ -111,13 +118,36 @@ def summary(met: Mapping[Point, int]) -> list[dict[str, Any]]:
     return [{"component": name, **row} for name, row in sorted(rows.items())]
 
 
-def _holes(met: Mapping[Point, int]) -> list[str]:
-    """Return lines and branches that were not met."""
-    return sorted(
+def _holes(met: Mapping[Point, int]) -> Counter[str]:
+    """Return lines and branches that were not met, and how many of each text there are."""
+    return Counter(
         f"{point.module}: {point.text}"
         for point, count in met.items()
         if not count and point.kind in {"line", "branch"}
     )
+
+
+def _record(met: _Met) -> None:
+    holes = _holes(met.points)
+    planned = met.planned | met.covered
+    record.write(
+        RECORD,
+        {
+            "config": CONFIG,
+            "timings": list(met.timings),
+            "lists": met.lists,
+            "jobs": met.jobs,
+            "models": list(met.models),
+            "components": summary(met.points),
+            "holes": dict(sorted(holes.items())),
+            "functional": {
+                "planned": len(planned),
+                "covered": len(met.covered),
+                "missing": sorted(planned - met.covered),
+            },
+        },
+    )
+    record.say(f"{len(met.points)} points, {holes.total()} lines and branches not met")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -126,31 +156,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=4, help="for each behaviour of DRAM")
     parser.add_argument("--rounds", type=int, default=96, help="lists of each seed")
     parser.add_argument("--drawn", type=int, default=1000, help="lists of the functional plan")
+    parser.add_argument("--minutes", type=float, default=60.0, help="for lists, about")
     parser.add_argument("--no-system", action="store_true", help="the engine alone")
     options = parser.parse_args(arguments)
-    start = time.monotonic()
-    met, functional, run = _run_lists(options.seeds, options.rounds, options.drawn)
-    system: Mapping[Point, int] = {} if options.no_system else _run_systems()
-    only = sum(1 for point, count in system.items() if count and met.get(point) == 0)
-    # Names that differ between both are of no use: the engine alone says what there is.
-    known = {point: count + system.get(point, 0) for point, count in met.items()}
-    holes = _holes(known)
-    record.write(
-        RECORD,
-        {
-            "config": CONFIG,
-            "seeds": options.seeds,
-            **run,
-            "models": [] if options.no_system else [*_MODELS, "two heads"],
-            "met_by_models_alone": only,
-            "components": summary(known),
-            "holes": holes[:_HOLES],
-            "more_holes": max(len(holes) - _HOLES, 0),
-            "functional": functional,
-            "seconds": round(time.monotonic() - start),
-        },
-    )
-    record.say(f"{len(known)} points, {len(holes)} lines and branches not met")
+    met = _Met()
+    deadline = time.monotonic() + 60 * options.minutes
+    _run_lists(met, options.seeds, options.rounds, options.drawn, deadline)
+    if not options.no_system:
+        # Names that differ between both are of no use: the engine alone says what there is.
+        for point, count in _run_systems().items():
+            if point in met.points:
+                met.points[point] += count
+        met.models = (*_MODELS, "two heads")
+        _record(met)
     return 0
 
 

@@ -11,6 +11,8 @@ __all__ = ["Point", "component_of", "points"]
 _RECORD = re.compile(r"^C '(?P<fields>.*)' (?P<count>\d+)$")
 _MODULE = re.compile(r"^module (?:\\(?P<escaped>\S+) |(?P<plain>\w+))")
 _NUMBERED = re.compile(r"\$\d+")
+_NEVER = "$auto$verilog_backend"
+"""Of conditions that Yosys writes to have a process evaluated, and that are never true."""
 _PREFIXES = ("Cfu.cfu.engine", "engine")
 _LEVELS = 2
 
@@ -84,6 +86,8 @@ def points(coverage: Path, verilog: str) -> Mapping[Point, int]:
             if not _is_named(what):
                 continue
         else:
+            if _NEVER in lines[int(fields["l"]) - 1]:
+                continue
             what = f"{what}: {_NUMBERED.sub('', lines[int(fields['l']) - 1].strip())}"
         key = (inner, kind, what)
         found[Point(*key, seen[key])] += int(record["count"])

@@ -99,16 +99,14 @@ def test_coverage_is_shown_with_its_holes(tmp_path: Path) -> None:
             "jobs": 20,
             "models": ["demo"],
             "components": [row],
-            "holes": ["controller.port: if: a"],
-            "more_holes": 3,
+            "holes": {"controller.port: if: a": 1, "controller.port: else: b": 3},
             "functional": {"planned": 5, "covered": 4, "missing": ["ADD: WIDE"]},
         },
     )
     assert "| `controller.port` | 8 | 87.5% | 2 | 100.0% | 0 |  |" in page
     assert "4 of 5 points" in page
     assert "- ADD: WIDE" in page
-    assert "not met, and 3 more:" in page
-    assert "- `controller.port` (1): `if: a`" in page
+    assert "- `controller.port`: `if: a`, `else: b` 3 times" in page
 
 
 def test_netlists_are_shown_as_proven_only_if_they_are(tmp_path: Path) -> None:
