@@ -35,7 +35,7 @@ from tests.support.programs.every_kernel import FIRMWARE_KERNELS, every_kernel
 from tests.support.programs.steps import ProgramBuilder
 from tools.verification import record
 
-__all__ = ["RECORD", "main"]
+__all__ = ["RECORD", "main", "summary"]
 
 RECORD = "c_coverage"
 _CONFIG = CONFIGS["simd"]
@@ -111,7 +111,14 @@ def _counts(folder: Path) -> dict[str, dict[int, tuple[int, list[int]]]]:
     return found
 
 
-def _summary(counts: dict[str, dict[int, tuple[int, list[int]]]]) -> list[dict[str, Any]]:
+def summary(counts: dict[str, dict[int, tuple[int, list[int]]]]) -> list[dict[str, Any]]:
+    """Return how many lines and branches of each folder there are, and how many were met.
+
+    Parameters
+    ----------
+    counts : dict
+        For each source, and each of its lines that has code, how often it ran, and its branches.
+    """
     rows: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for name, lines in counts.items():
         row = rows[name.partition("/")[0]]
@@ -149,12 +156,12 @@ def main(arguments: list[str] | None = None) -> int:
             "kernels": len(FIRMWARE_KERNELS),
             "programs": programs,
             "models": list(_MODELS),
-            "folders": _summary(counts),
+            "folders": summary(counts),
             "holes": holes[:_HOLES],
             "more_holes": max(len(holes) - _HOLES, 0),
         },
     )
-    record.say(f"{_summary(counts)}")
+    record.say(f"{summary(counts)}")
     return 0
 
 
