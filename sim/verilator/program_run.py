@@ -8,10 +8,9 @@ from pathlib import Path
 from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Status
 from kiwicha.contract.program import BootBlock
-from kiwicha.errors import SimulationError, UsageError
+from kiwicha.errors import SimulationError
 from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.program.image import Program
-from kiwicha.sim.reference.executor import written_parts
 from kiwicha.sim.soc.prepared_memory import prepared
 from kiwicha.sim.soc.run_memory import RunMemory, RunResult, failure, run_memory, run_result
 from kiwicha.sim.soc.sequence_memory import SequenceResult, sequence_memory, sequence_result
@@ -25,9 +24,12 @@ from kiwicha.sim.verilator.simulator import (
     soc_header_text,
 )
 from kiwicha.sim.verilator.verilated_runtime import USUAL, runtime_objects
-from kiwicha.sim.verilator.written_parts import Compared, compare_parts
 
-__all__ = ["SimulatedRun", "run_program", "run_sequence", "run_stream"]
+__all__ = ["EndObserver", "SimulatedRun", "run_program", "run_sequence", "run_stream"]
+
+EndObserver = Callable[[Ending, int], None]
+"""Called with what a simulation left and the address of the arena, before the firmware's status is
+looked at."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +46,12 @@ class SimulatedRun(RunResult):
         What the firmware sent.
     activity : Activity
         What engine and steps did, and when.
-    compared : Compared or None
-        What lists wrote beside the reference executor, if that was asked for.
     """
 
     simulated_cycles: int
     wall_seconds: float
     uart: str
     activity: Activity = field(compare=False)
-    compared: Compared | None = field(default=None, compare=False)
 
 
 def run_program(
@@ -69,7 +68,7 @@ def run_program(
     on_build: Callable[[str], None] | None = None,
     simulator: Simulator | None = None,
     firmware: Image | None = None,
-    check_jobs: bool = False,
+    on_end: EndObserver | None = None,
 ) -> SimulatedRun:
     """Run a Program on the simulated system.
 
@@ -99,9 +98,8 @@ def run_program(
         Called with the name of each build stage that takes time.
     simulator, firmware : Simulator, Image or None
         Others than those of the Program's configuration.
-    check_jobs : bool
-        What each job and each transfer writes is compared with the reference executor; this takes
-        another simulator of the same hardware.
+    on_end : callable or None
+        See `EndObserver`.
 
     Returns
     -------
@@ -111,8 +109,7 @@ def run_program(
     Raises
     ------
     UsageError
-        If inputs or inferences do not fit the Program, or if jobs are to be checked and the
-        configuration has no engine.
+        If inputs or inferences do not fit the Program.
     CapacityError
         If the run does not fit into DRAM.
     SimulationError
@@ -121,14 +118,6 @@ def run_program(
         If the simulator or the firmware cannot be built.
     """
     memory = run_memory(program, inputs, inferences=inferences)
-    if check_jobs and not program.config.engine_macs:
-        raise UsageError(
-            f"jobs must be checked on a config with an engine, not on {program.config.name}"
-        )
-    if check_jobs and simulator is None:
-        simulator = build_simulator(
-            program.config, trace=trace is not None, on_build=on_build, logs_writes=True
-        )
     ending = _run(
         program,
         memory,
@@ -142,8 +131,9 @@ def run_program(
         simulator=simulator,
         firmware=firmware,
     )
-    compared = _compared(program, inputs, memory, ending) if check_jobs else None
-    _require_success(ending, compared)
+    if on_end is not None:
+        on_end(ending, BootBlock.unpack(memory.loads[0][1]).arena_address)
+    _require_success(ending)
     result = run_result(program, ending.dumps, inferences=inferences)
     return SimulatedRun(
         **vars(result),
@@ -151,31 +141,13 @@ def run_program(
         wall_seconds=ending.wall_seconds,
         uart=ending.uart,
         activity=ending.activity,
-        compared=compared,
     )
 
 
-def _compared(
-    program: Program, inputs: Sequence[bytes], memory: RunMemory, ending: Ending
-) -> Compared:
-    """Compare what the engine wrote with the reference executor."""
-    assert ending.writes is not None
-    return compare_parts(
-        program,
-        written_parts(program, inputs),
-        ending.activity,
-        ending.writes,
-        arena_address=BootBlock.unpack(memory.loads[0][1]).arena_address,
-        scratchpad_bytes=program.config.scratchpad_bytes,
-    )
-
-
-def _require_success(ending: Ending, compared: Compared | None = None) -> None:
+def _require_success(ending: Ending) -> None:
     """Raise if the firmware reports an error."""
     if ending.code != Status.OK:
-        text = failure(ending.code, ending.dumps[0], ending.uart)
-        is_known = compared is not None and compared.difference is not None
-        raise SimulationError(f"{text}; before, {compared}" if is_known else text)
+        raise SimulationError(failure(ending.code, ending.dumps[0], ending.uart))
 
 
 def run_stream(

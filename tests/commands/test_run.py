@@ -13,7 +13,7 @@ from PIL import Image
 
 from kiwicha.commands import execution
 from kiwicha.errors import SimulationError
-from kiwicha.sim.verilator.written_parts import Compared, Difference
+from kiwicha.sim.profile.written_parts import Compared, Difference
 from tests.support.commands.command_line import Command
 from tests.support.models.tflite_builder import ModelBuilder
 
@@ -302,11 +302,12 @@ def test_jobs_are_checked_on_request(
 ) -> None:
     asked: list[bool] = []
 
-    def refuse(*_: object, check_jobs: bool, **__: object) -> None:
-        asked.append(check_jobs)
+    def refuse(*, is_checked: bool) -> None:
+        asked.append(is_checked)
         raise SimulationError("no simulator")
 
-    monkeypatch.setattr(execution, "run_program", refuse)
+    monkeypatch.setattr(execution, "run_program", lambda *_, **__: refuse(is_checked=False))
+    monkeypatch.setattr(execution, "run_checked", lambda *_, **__: refuse(is_checked=True))
     assert "no simulator" in kiwicha("run", tiny, "--input", pixels, *options)[2]
     assert asked == [bool(options)]
 
@@ -314,18 +315,13 @@ def test_jobs_are_checked_on_request(
 def test_what_a_check_of_jobs_finds_is_an_error() -> None:
     difference = Difference("job 3", 0x20, False, -1, 5, 900, 2, 40)
     for found, lines in ((None, 1), (difference, 0)):
-        outcome = SimpleNamespace(result=SimpleNamespace(compared=Compared(difference=found)))
+        outcome = SimpleNamespace(compared=Compared(difference=found))
         assert len(execution.checked_jobs(outcome)) == lines
         assert len(execution.differing_jobs(outcome)) == 1 - lines
-    assert execution.differing_jobs(outcome) == [
-        (
-            "job 3 differs first at byte 0x20 of the scratchpad: -1, expected 5, in cycle 900 "
-            "(2 of 40 bytes differ)"
-        )
-    ]
-    for result in (None, SimpleNamespace(compared=None)):
-        outcome = SimpleNamespace(result=result)
-        assert execution.checked_jobs(outcome) == execution.differing_jobs(outcome) == []
+    text = "job 3 differs first at byte 0x20 of the scratchpad: -1, expected 5, in cycle 900 "
+    assert execution.differing_jobs(outcome) == [f"{text}(2 of 40 bytes differ)"]
+    outcome = SimpleNamespace(compared=None)
+    assert execution.checked_jobs(outcome) == execution.differing_jobs(outcome) == []
 
 
 def test_the_first_cycle_of_a_trace_needs_the_trace(kiwicha: Command, tiny: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kiwicha.compiler import compile_model
-from kiwicha.sim.verilator.program_run import run_program
+from kiwicha.sim.profile.checked_run import run_checked
 from kiwicha.zoo import models as zoo
 from tools.verification import record
 
@@ -26,9 +26,7 @@ def _row(model: str, config: str, seed: int) -> dict[str, Any]:
     program = compile_model(zoo.resolve(model)[1], config)
     rng = np.random.default_rng(seed)
     inputs = [rng.bytes(tensor.ref.bytes) for tensor in program.inputs]
-    result = run_program(program, inputs, inferences=2, check_jobs=True)
-    compared = result.compared
-    assert compared is not None
+    _, compared = run_checked(program, inputs, inferences=2)
     return {
         "model": model,
         "config": config,

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from kiwicha.contract.cfu import DRAM_BASE
 from kiwicha.contract.engine import LINE_BYTES, EngineCall, EngineTransfer, JobKind
-from kiwicha.program.engine_list import EngineList, read_list
+from kiwicha.program.engine_list import EngineList
 from kiwicha.program.image import Program
 from kiwicha.program.unit_rows import is_unit_job
+from kiwicha.sim.profile.profile import list_of
 from kiwicha.sim.reference.written import Written
 from kiwicha.sim.soc.probes import Count
 from kiwicha.sim.verilator.activity import Activity, Span
@@ -145,7 +146,7 @@ def compare_parts(
     words = log.of_kind(WriteKind.WORD)
     commands = log.of_kind(WriteKind.COMMAND)
     lists = {
-        number: _list_of(program, step.params)
+        number: list_of(program, step)
         for number, step in enumerate(program.steps)
         if isinstance(step.params, EngineCall)
     }
@@ -194,10 +195,6 @@ class _List:
         if item.is_store:
             return jobs[max(item.wait_jobs - 1, 0)].layer
         return next((job for job in jobs if job.wait_transfers > transfer), jobs[-1]).layer
-
-
-def _list_of(program: Program, params: EngineCall) -> EngineList:
-    return read_list(params, program.constants[params.image.offset :][: params.image.bytes])
 
 
 def _kind_of(listed: EngineList, part: Written) -> str:

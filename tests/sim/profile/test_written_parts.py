@@ -15,15 +15,15 @@ from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.errors import UsageError
 from kiwicha.program.image import Program
+from kiwicha.sim.profile import checked_run
+from kiwicha.sim.profile.checked_run import run_checked
+from kiwicha.sim.profile.written_parts import Compared, compare_parts
 from kiwicha.sim.reference.executor import written_parts
 from kiwicha.sim.reference.written import Written
 from kiwicha.sim.soc.probes import Bit, Count
-from kiwicha.sim.verilator import program_run
 from kiwicha.sim.verilator.activity import Activity
-from kiwicha.sim.verilator.program_run import run_program
 from kiwicha.sim.verilator.simulator import CFU, elaborated
 from kiwicha.sim.verilator.write_log import WRITTEN_SIGNALS, WriteKind, WriteLog
-from kiwicha.sim.verilator.written_parts import Compared, compare_parts
 from kiwicha.zoo import models as zoo
 from tests.support.choices import by_day
 from tests.support.models.two_heads import two_heads
@@ -199,7 +199,7 @@ def test_what_is_logged_is_there(config: str) -> None:
 def test_jobs_are_those_of_an_engine() -> None:
     program = compile_model(two_heads(), "simd")
     with pytest.raises(UsageError, match="must be checked on a config with an engine, not on simd"):
-        run_program(program, [bytes(program.inputs[0].ref.bytes)], check_jobs=True)
+        run_checked(program, [bytes(program.inputs[0].ref.bytes)])
 
 
 @pytest.mark.nightly
@@ -213,12 +213,12 @@ def test_jobs_of_public_models(
     name: str,
 ) -> None:
     program, golden = compile_model(zoo_model(name), config), golden_cases(name)[0]
-    result = run_program(program, [golden.input], inferences=2, check_jobs=True)
+    result, compared = run_checked(program, [golden.input], inferences=2)
     assert result.outputs == (golden.output,)
     parts = written_parts(program, [golden.input])
-    assert result.compared.difference is None
-    assert result.compared.lists == 2 * len(parts)
-    assert result.compared.octets == 2 * sum(
+    assert compared.difference is None
+    assert compared.lists == 2 * len(parts)
+    assert compared.octets == 2 * sum(
         len(part.addresses) for listed in parts.values() for part in listed
     )
 
@@ -235,9 +235,9 @@ def test_what_an_engine_writes_otherwise_is_named(
     parts = written_parts(program, [raw])
     part = next(part for part in parts[0] if not part.is_transfer and part.number == 1)
     part.values[3] ^= 1
-    monkeypatch.setattr(program_run, "written_parts", lambda program, inputs: parts)
-    result = run_program(program, [raw], check_jobs=True)
-    difference = result.compared.difference
+    monkeypatch.setattr(checked_run, "written_parts", lambda program, inputs: parts)
+    result, compared = run_checked(program, [raw])
+    difference = compared.difference
     (start, end), *_ = result.activity.lists()
     assert difference.text.startswith("inference 0, step 0, job 1 (")
     assert difference.address == part.addresses[3]
