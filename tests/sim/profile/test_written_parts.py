@@ -4,6 +4,7 @@ import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,11 @@ from kiwicha.compiler import compile_model
 from kiwicha.contract.cfu import DRAM_BASE
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import LINE_BYTES
-from kiwicha.errors import UsageError
+from kiwicha.errors import SimulationError, UsageError
 from kiwicha.program.image import Program
 from kiwicha.sim.profile import checked_run
 from kiwicha.sim.profile.checked_run import run_checked
-from kiwicha.sim.profile.written_parts import Compared, compare_parts
+from kiwicha.sim.profile.written_parts import Compared, Difference, compare_parts
 from kiwicha.sim.reference.executor import written_parts
 from kiwicha.sim.reference.written import Written
 from kiwicha.sim.soc.probes import Bit, Count
@@ -243,3 +244,21 @@ def test_what_an_engine_writes_otherwise_is_named(
     assert difference.address == part.addresses[3]
     assert difference.got ^ difference.expected in {1, -1}
     assert start < difference.cycle < end
+
+
+def test_a_difference_is_told_where_firmware_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = compile_model(zoo.resolve(zoo.DEMO)[1], "64")
+    difference = Difference("job 3", 0x20, False, -1, 5, 900, 2, 40)
+
+    def stop(*_: object, on_end: Callable[[Any, int], None], **__: object) -> None:
+        on_end(SimpleNamespace(writes=(), activity=None), ARENA)
+        raise SimulationError("the firmware stopped")
+
+    monkeypatch.setattr(checked_run, "build_simulator", lambda *_, **__: None)
+    monkeypatch.setattr(checked_run, "run_program", stop)
+    for found, text in ((difference, f"the firmware stopped; before, {difference}"), (None, None)):
+        compared = Compared(difference=found)
+        monkeypatch.setattr(checked_run, "compare_parts", lambda *_, c=compared, **__: c)
+        with pytest.raises(SimulationError) as error:
+            run_checked(program, [bytes(program.inputs[0].ref.bytes)])
+        assert str(error.value) == (text or "the firmware stopped")
