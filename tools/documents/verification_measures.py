@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tools.documents.coverage_reasons import explained
 from tools.documents.markdown import table
 from tools.verification import record
 
@@ -80,23 +81,24 @@ def _jobs(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def _coverage(found: dict[str, Any]) -> Iterator[str]:
     models = ", ".join(f"`{name}`" for name in found["models"])
+    timings = ", ".join(found["timings"])
     beside = f", and of {models} on the simulated system" if models else ""
     yield from (
         "## Coverage of the engine",
         "",
         f"Of `{found['config']}`, by {found['lists']:,} lists of {found['jobs']:,} random jobs on",
-        f"the engine alone{beside}. Lines and branches are those",
+        f"the engine alone, with DRAM that is {timings}{beside}. Lines and branches are those",
         "of the Verilog; toggles are of each bit of signals that have a name in the sources, up",
         "and down.",
         "",
     )
-    kinds = ("line", "branch", "toggle")
+    kinds, names = ("line", "branch", "toggle"), ("lines", "branches", "toggles")
     sums = {
         kind: [sum(row[kind][k] for row in found["components"]) for k in range(2)] for kind in kinds
     }
     rows = [*found["components"], {"component": "all", **sums}]
     yield from table(
-        ("component", *(f"{kind}{end}:" for kind in kinds for end in ("s", ", met"))),
+        ("component", *(f"{text}:" for name in names for text in (name, "met"))),
         (
             (
                 f"`{row['component']}`" if row["component"] != "all" else "all",
@@ -118,12 +120,16 @@ def _coverage(found: dict[str, Any]) -> Iterator[str]:
         "generator of lists can draw.",
     )
     if functional["missing"]:
-        yield from ("", "Points of the plan that were not met:", "")
-        yield from (f"- {point}" for point in functional["missing"])
+        missing = ", ".join(functional["missing"])
+        yield from ("", f"Points of the plan that were not met: {missing}.")
     holes = found["holes"]
     if holes:
-        yield from ("", "Lines and branches that were not met:", "")
-        yield from _by_module(holes)
+        reasons, left = explained(holes)
+        yield from ("", "Lines and branches that were not met, and why:", "")
+        yield from (f"- {count}: {reason}." for reason, count in reasons.items())
+        if left:
+            yield from ("", "And without a reason that is known:", "")
+            yield from _by_module(left)
     yield from _command("nox -s coverage")
 
 

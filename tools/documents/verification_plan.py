@@ -132,9 +132,9 @@ HOLES = (
         "The fuzzer of the ONNX reader is ended early, by a signal of its own."
     ),
     (
-        "Coverage is of one configuration, by random lists and models; benches of components "
-        "on Verilator are not merged. The bars are not met where the table says less than 98, 95 "
-        "and 90 %, and holes are listed, not each explained."
+        "Coverage is of one configuration, by few random lists; benches of single components on "
+        "Verilator are not merged, and models are only where the section names them. Some holes "
+        "have no reason yet, and the plan of functional coverage is not met as a whole."
     ),
     (
         "Upsets are of the engine alone, with random lists; of the CPU, of firmware and of weights "

@@ -153,9 +153,9 @@ def _record(met: _Met) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Measure coverage; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=4, help="for each behaviour of DRAM")
-    parser.add_argument("--rounds", type=int, default=96, help="lists of each seed")
-    parser.add_argument("--drawn", type=int, default=1000, help="lists of the functional plan")
+    parser.add_argument("--seeds", type=int, default=1, help="for each behaviour of DRAM")
+    parser.add_argument("--rounds", type=int, default=10, help="lists of each seed")
+    parser.add_argument("--drawn", type=int, default=200, help="lists of the functional plan")
     parser.add_argument("--minutes", type=float, default=60.0, help="for lists, about")
     parser.add_argument("--no-system", action="store_true", help="the engine alone")
     options = parser.parse_args(arguments)

@@ -99,14 +99,20 @@ def test_coverage_is_shown_with_its_holes(tmp_path: Path) -> None:
             "jobs": 20,
             "models": ["demo"],
             "components": [row],
-            "holes": {"controller.port: if: a": 1, "controller.port: else: b": 3},
+            "timings": ["fast"],
+            "holes": {
+                "controller.port: if: if (reset) begin": 5,
+                "datapath: if: a": 1,
+                "datapath: else: b": 3,
+            },
             "functional": {"planned": 5, "covered": 4, "missing": ["ADD: WIDE"]},
         },
     )
     assert "| `controller.port` | 8 | 87.5% | 2 | 100.0% | 0 |  |" in page
     assert "4 of 5 points" in page
-    assert "- ADD: WIDE" in page
-    assert "- `controller.port`: `if: a`, `else: b` 3 times" in page
+    assert "not met: ADD: WIDE." in page
+    assert "- `datapath`: `if: a`, `else: b` 3 times" in page
+    assert "- 5: the engine's own reset is not asked for" in page
 
 
 def test_netlists_are_shown_as_proven_only_if_they_are(tmp_path: Path) -> None:
