@@ -130,7 +130,7 @@ def _coverage(found: dict[str, Any]) -> Iterator[str]:
         if left:
             yield from ("", "And without a reason that is known:", "")
             yield from _by_module(left)
-    yield from _command("nox -s coverage")
+    yield from _command(found["command"])
 
 
 def _by_module(holes: dict[str, int]) -> Iterator[str]:
@@ -166,7 +166,7 @@ def _python_coverage(found: dict[str, Any]) -> Iterator[str]:
     )
     yield from ("", "Modules with most lines that were not met:", "")
     yield from (f"- `{row['module']}`: {row['missing']}" for row in found["holes"])
-    yield from _command("nox -s coverage")
+    yield from _command(found["command"])
 
 
 def _c_coverage(found: dict[str, Any]) -> Iterator[str]:
@@ -199,7 +199,7 @@ def _c_coverage(found: dict[str, Any]) -> Iterator[str]:
     more = f", and {found['more_holes']} more" if found["more_holes"] else ""
     yield from ("", f"Lines that were not met{more}:", "")
     yield from (f"- `firmware/{name}`: {', '.join(lines)}" for name, lines in files.items())
-    yield from _command("nox -s coverage")
+    yield from _command(found["command"])
 
 
 def _equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -273,7 +273,7 @@ def _upsets(found: dict[str, Any]) -> Iterator[str]:
         where = ", ".join(f"`{module}` {count}" for module, count in group["silent_in"].items())
         if where:
             yield f"- {name}: {where}"
-    yield from _command(f"nox -s upsets -- --seed {found['seed']}")
+    yield from _command(found["command"])
 
 
 def _counted(count: int, trials: int) -> str:

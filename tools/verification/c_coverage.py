@@ -152,6 +152,7 @@ def main(arguments: list[str] | None = None) -> int:
     record.write(
         RECORD,
         {
+            "command": record.command(),
             "config": _CONFIG.name,
             "kernels": len(FIRMWARE_KERNELS),
             "programs": programs,

@@ -133,6 +133,7 @@ def _record(met: _Met) -> None:
     record.write(
         RECORD,
         {
+            "command": record.command(),
             "config": CONFIG,
             "timings": list(met.timings),
             "lists": met.lists,

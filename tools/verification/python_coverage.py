@@ -76,7 +76,9 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="kiwicha-coverage-") as name:
         found, tests = _measure(options.packages, Path(name))
     packages, holes = summary(found["files"])
-    record.write(RECORD, {"tests": tests, "packages": packages, "holes": holes})
+    record.write(
+        RECORD, {"command": record.command(), "tests": tests, "packages": packages, "holes": holes}
+    )
     record.say(f"{packages}")
     return 0
 

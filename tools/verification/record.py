@@ -5,10 +5,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FOLDER", "read", "say", "write"]
+__all__ = ["FOLDER", "command", "read", "say", "write"]
 
 FOLDER = Path("docs/results/verification")
 """In the project."""
+
+
+def command() -> str:
+    """Return the command that runs."""
+    return " ".join(["python -m", f"tools.verification.{Path(sys.argv[0]).stem}", *sys.argv[1:]])
 
 
 def write(name: str, values: Any) -> None:

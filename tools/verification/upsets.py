@@ -232,6 +232,7 @@ def main(arguments: list[str] | None = None) -> int:
     record.write(
         RECORD,
         {
+            "command": record.command(),
             "config": CONFIG,
             "scratchpad_bytes": SCRATCHPAD_BYTES,
             "seed": options.seed,

@@ -95,6 +95,7 @@ def test_coverage_is_shown_with_its_holes(tmp_path: Path) -> None:
         "coverage",
         {
             "config": "64",
+            "command": "cover",
             "lists": 10,
             "jobs": 20,
             "models": ["demo"],
@@ -149,6 +150,7 @@ def test_upsets_are_shown_by_what_came_of_them(tmp_path: Path) -> None:
         "upsets",
         {
             "config": "64",
+            "command": "flip --much",
             "scratchpad_bytes": 8192,
             "seed": 7,
             "lists": 2,
@@ -158,4 +160,4 @@ def test_upsets_are_shown_by_what_came_of_them(tmp_path: Path) -> None:
     )
     assert "| registers | 1,000 | 4 | 3 (75.0%) | 1 (25.0%) | 0 (0.0%) |" in page
     assert "- registers: `a` 1" in page
-    assert "nox -s upsets -- --seed 7" in page
+    assert "```\nflip --much\n```" in page
