@@ -75,7 +75,7 @@ def cut(netlist: dict[str, Any]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for name, cell in sorted(module["cells"].items()):
         outputs = _CUT.get(cell["type"])
-        if outputs is None:
+        if outputs is None or _has_constant(cell):
             continue
         number = counts[cell["type"]] = counts.get(cell["type"], 0) + 1
         for port, bits in cell["connections"].items():
@@ -88,6 +88,14 @@ def cut(netlist: dict[str, Any]) -> dict[str, int]:
         del module["cells"][name]
     module.pop("memories", None)
     return counts
+
+
+def _has_constant(cell: dict[str, Any]) -> bool:
+    """Return whether a multiplication is by a constant, which takes no multiplier."""
+    operands = (cell["connections"].get(name) for name in ("A", "B"))
+    return cell["type"] == "$mul" and any(
+        bits and all(isinstance(bit, str) for bit in bits) for bits in operands
+    )
 
 
 def _netlist(component: Any) -> str:

@@ -16,10 +16,11 @@ def test_memories_and_multipliers_become_ports() -> None:
         "a": {"type": "$mem_v2", "connections": {"RD_DATA": [2], "WR_DATA": [3, 4], "RD_EN": []}},
         "b": {"type": "$mul", "connections": {"A": [5], "B": [6], "Y": [7]}},
         "c": {"type": "$add", "connections": {"A": [5], "B": [6], "Y": [8]}},
+        "d": {"type": "$mul", "connections": {"A": [5], "B": ["1", "1"], "Y": [9]}},
     }
     module: dict[str, Any] = {"ports": {}, "netnames": {}, "cells": cells, "memories": {"m": {}}}
     assert cut({"modules": {"top": module}}) == {"$mem_v2": 1, "$mul": 1}
-    assert set(module["cells"]) == {"c"}
+    assert set(module["cells"]) == {"c", "d"}
     assert module["ports"] == {
         "cut_mem_v2_1_RD_DATA": {"direction": "input", "bits": [2]},
         "cut_mem_v2_1_WR_DATA": {"direction": "output", "bits": [3, 4]},
