@@ -7,7 +7,6 @@ import pytest
 from kiwicha.gateware.engine.control.pause import Pause
 from kiwicha.gateware.engine.memory.line_words import LineWords
 from kiwicha.gateware.engine.requantize.tag_queue import TagQueue
-from tools.verification.components import COMPONENTS
 from tools.verification.netlists import FAMILIES, compare, cut
 
 
@@ -51,9 +50,3 @@ def test_a_netlist_with_a_fault_is_not_equal(family: str) -> None:
     assert found.unproven > 0
     assert not found.is_proven
     assert len(found.names) > 0
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", COMPONENTS)
-def test_components_can_be_made(name: str) -> None:
-    assert hasattr(COMPONENTS[name](), "signature")
