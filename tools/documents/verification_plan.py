@@ -121,7 +121,8 @@ HOLES = (
         "Netlists are compared component by component, as a board's synthesis makes them of the "
         "component alone; that of a whole system is not. How memories and multipliers are mapped, "
         "and initial values, are not compared. Components without a proven row in the table are "
-        "open, and no recorded traffic was replayed through a netlist."
+        "open: where Yosys failed, its packaged mapper ended without a message; where bits are "
+        "not proven, nobody has found out why. No recorded traffic was replayed through a netlist."
     ),
     (
         "That nothing waits for the windows when a list is complete, and that jobs and weights "
