@@ -74,9 +74,15 @@ def _jobs(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
             for row in rows
         ),
     )
-    configs = ",".join(dict.fromkeys(row["config"] for row in rows))
-    models = " ".join(dict.fromkeys(row["model"] for row in rows))
-    yield from _command(f"python -m tools.verification.jobs {models} --config {configs}")
+    models: dict[str, list[str]] = {}
+    for row in rows:
+        models.setdefault(row["config"], []).append(row["model"])
+    yield from _command(
+        *(
+            f"python -m tools.verification.jobs {' '.join(names)} --config {config}"
+            for config, names in models.items()
+        )
+    )
 
 
 def _coverage(found: dict[str, Any]) -> Iterator[str]:

@@ -85,6 +85,7 @@ def test_jobs_that_differ_are_shown(tmp_path: Path) -> None:
     rows.append({"model": "n", "difference": "job 3 differs", **counts})
     page = measured(tmp_path, "jobs", rows)
     assert "| `m` | `64` | 2 | 3 | 4 | 5,000 | none |" in page
+    assert "python -m tools.verification.jobs m n --config 64" in page
     assert "| `n` | `64` | 2 | 3 | 4 | 5,000 | job 3 differs |" in page
 
 
