@@ -86,14 +86,12 @@ def _jobs(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _coverage(found: dict[str, Any]) -> Iterator[str]:
-    models = ", ".join(f"`{name}`" for name in found["models"])
     timings = ", ".join(found["timings"])
-    beside = f", and of {models} on the simulated system" if models else ""
     yield from (
         "## Coverage of the engine",
         "",
         f"Of `{found['config']}`, by {found['lists']:,} lists of {found['jobs']:,} random jobs on",
-        f"the engine alone, with DRAM that is {timings}{beside}. Lines and branches are those",
+        f"the engine alone, with DRAM that is {timings}. Lines and branches are those",
         "of the Verilog; toggles are of each bit of signals that have a name in the sources, up",
         "and down.",
         "",

@@ -134,7 +134,7 @@ HOLES = (
     ),
     (
         "Coverage is of one configuration, by few random lists; benches of single components on "
-        "Verilator are not merged, and models are only where the section names them. Some holes "
+        "Verilator and runs of the whole system are not merged. Some holes "
         "have no reason yet, and the plan of functional coverage is not met as a whole. What the "
         "tests of the compiler meet of it is not measured, nor what other tests than the quick "
         "ones of the same folder meet of Python."

@@ -1,12 +1,10 @@
 """Coverage of the engine: ``python -m tools.verification.coverage``.
 
-Lists of random jobs run on the engine alone, with every behaviour of DRAM that its tests know, and
-models on the simulated system. What both have met is merged.
+Lists of random jobs run on the engine alone, with every behaviour of DRAM that its tests know.
 """
 
 import argparse
 import itertools
-import os
 import sys
 import tempfile
 import time
@@ -16,21 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from kiwicha.compiler import compile_model
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import JobKind, job_kinds
 from kiwicha.gateware.engine.engine import Engine
-from kiwicha.program.image import Program
-from kiwicha.sim.verilator.program_run import run_program
-from kiwicha.zoo import models as zoo
 from tests.gateware.engine.campaign import compile_engine, engine_verilog
 from tests.gateware.engine.random_lists import Case, check_cases, random_cases
 from tests.gateware.engine.test_engine import TIMINGS
-from tests.support.models.two_heads import two_heads
 from tools.verification import record
-from tools.verification.covered import COVERAGE_FILE, COVERAGE_FLAGS, COVERAGE_PATH, covered_system
 from tools.verification.job_points import points_of
 from tools.verification.points import Point, component_of, points
 
@@ -38,8 +28,11 @@ __all__ = ["KINDS", "RECORD", "main", "summary"]
 
 RECORD = "coverage"
 CONFIG = "64"
+COVERAGE_FLAGS = ("--coverage-line", "--coverage-toggle")
+"""Options of Verilator."""
+COVERAGE_FILE = "coverage.dat"
+"""What a simulation writes where it runs."""
 KINDS = ("line", "branch", "toggle")
-_MODELS = (zoo.DEMO, "kws")
 
 
 def _cases(seed: int, rounds: int, size: int) -> list[Case]:
@@ -49,7 +42,7 @@ def _cases(seed: int, rounds: int, size: int) -> list[Case]:
 
 @dataclass
 class _Met:
-    """What lists and models have met so far."""
+    """What lists have met so far."""
 
     points: Counter[Point] = field(default_factory=Counter)
     covered: set[str] = field(default_factory=set)
@@ -57,7 +50,6 @@ class _Met:
     lists: int = 0
     jobs: int = 0
     timings: dict[str, None] = field(default_factory=dict)
-    models: tuple[str, ...] = ()
 
 
 def _run_lists(met: _Met, seeds: int, rounds: int, drawn: int, deadline: float) -> None:
@@ -83,28 +75,6 @@ def _run_lists(met: _Met, seeds: int, rounds: int, drawn: int, deadline: float) 
             met.covered |= points_of(case, timing)
         record.say(f"{timing}: {met.lists} lists, {len(met.covered)} points of the plan")
         _record(met)
-
-
-def _run_systems() -> dict[Point, int]:
-    """Return the points that models on the simulated system meet."""
-    config = find_config(CONFIG)
-    met: Counter[Point] = Counter()
-    with tempfile.TemporaryDirectory(prefix="kiwicha-coverage-") as name:
-        path = Path(name) / COVERAGE_FILE
-        simulator, cfu = covered_system(config)
-        os.environ[COVERAGE_PATH] = str(path)
-        for program in _programs():
-            size = [tensor.ref.bytes for tensor in program.inputs]
-            inputs = [np.random.default_rng(1).bytes(count) for count in size]
-            run_program(program, inputs, inferences=2, simulator=simulator)
-            met.update(points(path, cfu))
-    return met
-
-
-def _programs() -> list[Program]:
-    files = [zoo.resolve(model)[1] for model in _MODELS]
-    models: list[Path | bytes] = [*files, two_heads()]
-    return [compile_model(model, CONFIG) for model in models]
 
 
 def summary(met: Mapping[Point, int]) -> list[dict[str, Any]]:
@@ -138,7 +108,6 @@ def _record(met: _Met) -> None:
             "timings": list(met.timings),
             "lists": met.lists,
             "jobs": met.jobs,
-            "models": list(met.models),
             "components": summary(met.points),
             "holes": dict(sorted(holes.items())),
             "functional": {
@@ -158,18 +127,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=10, help="lists of each seed")
     parser.add_argument("--drawn", type=int, default=200, help="lists of the functional plan")
     parser.add_argument("--minutes", type=float, default=60.0, help="for lists, about")
-    parser.add_argument("--no-system", action="store_true", help="the engine alone")
     options = parser.parse_args(arguments)
     met = _Met()
     deadline = time.monotonic() + 60 * options.minutes
     _run_lists(met, options.seeds, options.rounds, options.drawn, deadline)
-    if not options.no_system:
-        # Names that differ between both are of no use: the engine alone says what there is.
-        for point, count in _run_systems().items():
-            if point in met.points:
-                met.points[point] += count
-        met.models = (*_MODELS, "two heads")
-        _record(met)
     return 0
 
 

@@ -99,7 +99,6 @@ def test_coverage_is_shown_with_its_holes(tmp_path: Path) -> None:
             "command": "cover",
             "lists": 10,
             "jobs": 20,
-            "models": ["demo"],
             "components": [row],
             "timings": ["fast"],
             "holes": {
