@@ -71,6 +71,28 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
+def coverage(session: nox.Session) -> None:
+    """Count what simulations, quick tests and kernels meet of gateware, Python and C."""
+    session.install(*CONSTRAINTS, "-e", ".[test,coverage]")
+    for part in ("coverage", "python_coverage", "c_coverage"):
+        session.run("python", "-m", f"tools.verification.{part}")
+
+
+@nox.session
+def equivalence(session: nox.Session) -> None:
+    """Prove that netlists for boards are equal to their sources; goes on where it was left."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "-m", "tools.verification.equivalence", *session.posargs)
+
+
+@nox.session
+def upsets(session: nox.Session) -> None:
+    """Flip bits of the simulated engine while lists run, and count what follows."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "-m", "tools.verification.upsets", *session.posargs)
+
+
+@nox.session
 def costs(session: nox.Session) -> None:
     """Measure what steps of the CPU cost; prints a `Cost` for each kernel."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

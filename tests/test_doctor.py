@@ -63,7 +63,7 @@ def test_every_package_is_a_dependency_of_the_project(name: str) -> None:
 def test_every_optional_package_is_listed() -> None:
     """But for what only tests need."""
     metadata = importlib.metadata.metadata("kiwicha")
-    extras = set(metadata.get_all("Provides-Extra") or []) - {"all", "fuzz", "test"}
+    extras = set(metadata.get_all("Provides-Extra") or []) - {"all", "coverage", "fuzz", "test"}
     assert {"boards", "explore", "onnx", "report", "synth", "vela"} <= extras
     optional = {
         requirement.name

@@ -44,6 +44,7 @@ from kiwicha.sim.reference.engine_units import check_units, may_start
 from kiwicha.sim.reference.kept_weights import KeptWeights
 from kiwicha.sim.reference.memory import Memory
 from kiwicha.sim.reference.scratchpad import Range, Scratchpad
+from kiwicha.sim.reference.written import PartObserver, Written
 
 __all__ = ["Engine"]
 
@@ -65,7 +66,9 @@ class Engine:
         self._kept = KeptWeights() if kept is None else kept
         self._scratchpad: Scratchpad | None = None
 
-    def run(self, memory: Memory, params: EngineCall) -> NDArray[np.int8]:
+    def run(
+        self, memory: Memory, params: EngineCall, on_part: PartObserver | None = None
+    ) -> NDArray[np.int8]:
         """Execute a list of jobs and transfers.
 
         Jobs go first, those of the array before those of the depthwise unit, and transfers only
@@ -78,6 +81,8 @@ class Engine:
             Arena and constants.
         params : EngineCall
             The list.
+        on_part : callable or None
+            See `PartObserver`.
 
         Returns
         -------
@@ -106,6 +111,7 @@ class Engine:
             has_recurrent=self._has_recurrent,
         )
         scratchpad = self._scratchpad_of(params)
+        scratchpad.notes_writes = on_part is not None
         moving = _Transfers(memory, image, scratchpad)
         written: list[NDArray[np.int8]] = []
         queues = _Queues(jobs)
@@ -114,17 +120,20 @@ class Engine:
             jobs_done = queues.complete
             number = queues.take(transfers_done)
             if number is not None:
-                job = jobs[number]
                 try:
-                    self._execute(job, image, params.macs, scratchpad)
+                    self._execute(jobs[number], image, params.macs, scratchpad)
                 except ProgramError as error:
                     raise ProgramError(f"job {number}: {error}") from error
+                _tell(on_part, scratchpad, number, is_transfer=False)
             elif (
                 transfers_done < len(transfers) and transfers[transfers_done].wait_jobs <= jobs_done
             ):
                 stored = moving.execute(transfers[transfers_done])
-                if stored is not None:
+                if stored is None:
+                    _tell(on_part, scratchpad, transfers_done, is_transfer=True)
+                else:
                     written.append(stored)
+                    _tell_store(on_part, transfers[transfers_done], transfers_done, stored)
                 transfers_done += 1
             else:
                 raise ProgramError(
@@ -163,6 +172,24 @@ class Engine:
         self._scratchpad.keep(np.zeros(0, np.int64))
         self._scratchpad.tables = None
         return self._scratchpad
+
+
+def _tell(
+    on_part: PartObserver | None, scratchpad: Scratchpad, number: int, *, is_transfer: bool
+) -> None:
+    """Tell what a job, or a transfer that loads, has written to the scratchpad."""
+    if on_part is not None:
+        addresses = scratchpad.take_written()
+        on_part(Written(is_transfer, number, False, addresses, scratchpad.bytes[addresses]))
+
+
+def _tell_store(
+    on_part: PartObserver | None, transfer: EngineTransfer, number: int, stored: NDArray[np.int8]
+) -> None:
+    """Tell what a transfer has written to the arena."""
+    if on_part is not None:
+        addresses = transfer.range_offset + np.arange(len(stored))
+        on_part(Written(True, number, True, addresses, stored.view(np.uint8)))
 
 
 def _image(memory: Memory, params: EngineCall) -> bytes:

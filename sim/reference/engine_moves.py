@@ -116,3 +116,4 @@ def execute_move(move: EngineMove, scratchpad: Scratchpad) -> None:
     scratchpad.bytes[targets] = scratchpad.bytes[sources]
     # Bytes that nothing has written stay so: pixels have them behind their channels.
     scratchpad.is_written[targets] = scratchpad.is_written[sources]
+    scratchpad.touch(targets)

@@ -20,8 +20,9 @@ from kiwicha.sim.reference.engine import Engine
 from kiwicha.sim.reference.kept_weights import KeptWeights
 from kiwicha.sim.reference.memory import Memory, check_overlap
 from kiwicha.sim.reference.overlap import check_overlapped
+from kiwicha.sim.reference.written import PartObserver, Written
 
-__all__ = ["NUMPY_TYPES", "Session", "StepObserver", "run", "trace"]
+__all__ = ["NUMPY_TYPES", "Session", "StepObserver", "run", "trace", "written_parts"]
 
 StepObserver = Callable[[int, Step, NDArray[Any]], None]
 """Called after each step with its index, the step, and a copy of what it wrote."""
@@ -54,6 +55,7 @@ class Session:
         self,
         inputs: Sequence[NDArray[Any] | bytes],
         on_step: StepObserver | None = None,
+        on_part: PartObserver | None = None,
     ) -> list[NDArray[Any]]:
         """Execute the Program once.
 
@@ -64,6 +66,8 @@ class Session:
             that has its shape or is flat.
         on_step : callable, optional
             See `StepObserver`.
+        on_part : callable, optional
+            See `PartObserver`.
 
         Returns
         -------
@@ -100,7 +104,7 @@ class Session:
             try:
                 if isinstance(step.params, EngineCall):
                     check_overlapped(memory, program.steps, number)
-                output = _execute(memory, engine, step, program.layers[step.layer])
+                output = _execute(memory, engine, step, program.layers[step.layer], on_part)
             except ProgramError as error:
                 raise ProgramError(f"step {number} ({step.kernel.name}): {error}") from error
             if on_step is not None:
@@ -136,13 +140,35 @@ def trace(program: Program, inputs: Sequence[NDArray[Any] | bytes]) -> list[NDAr
     return written
 
 
-def _execute(memory: Memory, engine: Engine, step: Step, layer: Layer) -> NDArray[Any]:
+def written_parts(
+    program: Program, inputs: Sequence[NDArray[Any] | bytes]
+) -> dict[int, list[Written]]:
+    """Execute a Program once and return what the parts of each list wrote, by the step's number."""
+    found: dict[int, list[Written]] = {}
+    parts: list[Written] = []
+
+    def on_step(number: int, step: Step, output: NDArray[Any]) -> None:
+        if isinstance(step.params, EngineCall):
+            found[number] = parts.copy()
+            parts.clear()
+
+    Session(program).run(inputs, on_step, parts.append)
+    return found
+
+
+def _execute(
+    memory: Memory,
+    engine: Engine,
+    step: Step,
+    layer: Layer,
+    on_part: PartObserver | None,
+) -> NDArray[Any]:
     declaration = KERNELS[step.kernel]
     if not isinstance(step.params, declaration.params):
         raise ProgramError(f"parameters must be those of the kernel, not {step.params}")
     params: Any = step.params
     if isinstance(params, EngineCall):
-        return engine.run(memory, params)
+        return engine.run(memory, params, on_part)
     check_overlap(
         params,
         may_be_in_place=declaration.is_in_place,

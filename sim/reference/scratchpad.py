@@ -43,6 +43,8 @@ class Scratchpad:
     ----------
     tables : int64 [256, 2] or None
         The last tables of a job with `JobFlag.FUSED` in this list.
+    notes_writes : bool
+        It notes for `take_written` where bytes are written.
     """
 
     def __init__(self, size_bytes: int) -> None:
@@ -50,6 +52,8 @@ class Scratchpad:
         self.is_written = np.zeros(size_bytes, np.bool_)
         self._sums: Ints = np.zeros(0, np.int64)
         self.tables: Ints | None = None
+        self.notes_writes = False
+        self._touched: list[Ints] = []
 
     def gather(self, addresses: Ints) -> Ints:
         """Return the int8 at addresses, which wrap."""
@@ -59,6 +63,20 @@ class Scratchpad:
         """Write int8 values."""
         self.bytes[addresses] = values.view(np.uint8)
         self.is_written[addresses] = True
+        self.touch(addresses)
+
+    def touch(self, addresses: Ints) -> None:
+        """Note that bytes are written, if that is wanted."""
+        if self.notes_writes:
+            self._touched.append(addresses.reshape(-1))
+
+    def take_written(self) -> Ints:
+        """Return where bytes were written since this was last asked, of those that are defined."""
+        touched = np.concatenate([np.zeros(0, np.int64), *self._touched])
+        self._touched.clear()
+        addresses = np.unique(touched % len(self.bytes))
+        defined: Ints = addresses[self.is_written[addresses]]
+        return defined
 
     def spoil(self, first: int, end: int) -> None:
         """Overwrite bytes with what is not defined."""

@@ -14,6 +14,7 @@ from kiwicha.errors import SimulationError
 from kiwicha.sim.soc.dram_timing import DramTiming
 from kiwicha.sim.verilator.activity import Activity
 from kiwicha.sim.verilator.simulator import Simulator
+from kiwicha.sim.verilator.write_log import LOG_FILE, WriteLog
 
 __all__ = ["DEFAULT_MAX_CYCLES", "Ending", "Progress", "run_image"]
 
@@ -46,6 +47,8 @@ class Ending:
         Contents of the memory ranges asked for.
     activity : Activity
         What engine and steps did, and when.
+    writes : WriteLog or None
+        What the engine wrote, and when, if the simulator logs that.
     """
 
     code: int
@@ -54,6 +57,7 @@ class Ending:
     uart: str
     dumps: tuple[bytes, ...]
     activity: Activity
+    writes: WriteLog | None = None
 
 
 def run_image(
@@ -138,7 +142,12 @@ def run_image(
             uart=text,
             dumps=tuple(path.read_bytes() for path in paths),
             activity=Activity.from_bytes(log.read_bytes()),
+            writes=_writes(folder) if simulator.logs_writes else None,
         )
+
+
+def _writes(folder: Path) -> WriteLog:
+    return WriteLog.from_bytes((folder / LOG_FILE).read_bytes())
 
 
 def _check(timing: DramTiming) -> None:

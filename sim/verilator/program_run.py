@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Status
+from kiwicha.contract.program import BootBlock
 from kiwicha.errors import SimulationError
 from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.program.image import Program
@@ -24,7 +25,11 @@ from kiwicha.sim.verilator.simulator import (
 )
 from kiwicha.sim.verilator.verilated_runtime import USUAL, runtime_objects
 
-__all__ = ["SimulatedRun", "run_program", "run_sequence", "run_stream"]
+__all__ = ["EndObserver", "SimulatedRun", "run_program", "run_sequence", "run_stream"]
+
+EndObserver = Callable[[Ending, int], None]
+"""Called with what a simulation left and the address of the arena, before the firmware's status is
+looked at."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,7 @@ def run_program(
     on_build: Callable[[str], None] | None = None,
     simulator: Simulator | None = None,
     firmware: Image | None = None,
+    on_end: EndObserver | None = None,
 ) -> SimulatedRun:
     """Run a Program on the simulated system.
 
@@ -92,6 +98,8 @@ def run_program(
         Called with the name of each build stage that takes time.
     simulator, firmware : Simulator, Image or None
         Others than those of the Program's configuration.
+    on_end : callable or None
+        See `EndObserver`.
 
     Returns
     -------
@@ -109,9 +117,10 @@ def run_program(
     ToolError
         If the simulator or the firmware cannot be built.
     """
+    memory = run_memory(program, inputs, inferences=inferences)
     ending = _run(
         program,
-        run_memory(program, inputs, inferences=inferences),
+        memory,
         check_boot=check_boot,
         max_cycles=max_cycles,
         trace=trace,
@@ -122,6 +131,9 @@ def run_program(
         simulator=simulator,
         firmware=firmware,
     )
+    if on_end is not None:
+        on_end(ending, BootBlock.unpack(memory.loads[0][1]).arena_address)
+    _require_success(ending)
     result = run_result(program, ending.dumps, inferences=inferences)
     return SimulatedRun(
         **vars(result),
@@ -130,6 +142,12 @@ def run_program(
         uart=ending.uart,
         activity=ending.activity,
     )
+
+
+def _require_success(ending: Ending) -> None:
+    """Raise if the firmware reports an error."""
+    if ending.code != Status.OK:
+        raise SimulationError(failure(ending.code, ending.dumps[0], ending.uart))
 
 
 def run_stream(
@@ -173,6 +191,7 @@ def run_stream(
         on_progress=on_progress,
         on_build=on_build,
     )
+    _require_success(ending)
     return stream_result(program, ending.dumps)
 
 
@@ -218,6 +237,7 @@ def run_sequence(
         on_progress=on_progress,
         on_build=on_build,
     )
+    _require_success(ending)
     return sequence_result(program, ending.dumps)
 
 
@@ -252,8 +272,6 @@ def _run(
         trace_stop=trace_stop,
         on_progress=on_progress,
     )
-    if ending.code != Status.OK:
-        raise SimulationError(failure(ending.code, ending.dumps[0], ending.uart))
     return ending
 
 

@@ -17,6 +17,7 @@ from kiwicha.sim.verilator.compiled_design import COMPILE, compile_design
 from kiwicha.sim.verilator.power_up import without_zeros
 from kiwicha.sim.verilator.verilated_runtime import CFLAGS, COMPRESSION
 from kiwicha.sim.verilator.wave_names import without_dots, without_steps
+from kiwicha.sim.verilator.write_log import logging_system
 
 __all__ = [
     "CFU",
@@ -77,12 +78,15 @@ class Simulator:
         It can write waveforms, and is slower.
     checked : DramTimes or None
         It logs the commands that DRAM gets, which must keep to these times.
+    logs_writes : bool
+        It logs what the engine writes, for `kiwicha.sim.verilator.write_log`.
     """
 
     binary: Path
     soc_header: str
     has_trace: bool
     checked: DramTimes | None = None
+    logs_writes: bool = False
 
 
 def hardware_config(config: Config) -> Config:
@@ -104,6 +108,7 @@ def build_simulator(
     peripherals: Collection[Peripheral] = (),
     on_build: Callable[[str], None] | None = None,
     checks_dram: bool | None = None,
+    logs_writes: bool = False,
 ) -> Simulator:
     """Return the simulator of a configuration, built at most once.
 
@@ -120,6 +125,8 @@ def build_simulator(
     checks_dram : bool or None
         Runs fail if a command comes to DRAM before its chip can take it; None: as `CHECK_DRAM`
         says. The hardware is the same.
+    logs_writes : bool
+        What the engine writes is logged. The hardware is the same.
 
     Raises
     ------
@@ -133,6 +140,8 @@ def build_simulator(
     if checks_dram is None:
         checks_dram = bool(os.environ.get(CHECK_DRAM))
     system = elaborated(config, announce(GENERATING), peripherals, logs_dram=checks_dram)
+    if logs_writes:
+        system = logging_system(hardware_config(config), system)
     flags = ["--exe", *VERILATE, *(_TRACE if trace else ())]
     cfu = without_zeros((system / CFU).read_text(encoding="utf-8"))
     if trace:
@@ -145,6 +154,7 @@ def build_simulator(
         soc_header=(system / SOC_HEADER).read_text(encoding="utf-8"),
         has_trace=trace,
         checked=_times(system) if checks_dram else None,
+        logs_writes=logs_writes,
     )
 
 

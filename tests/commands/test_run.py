@@ -5,6 +5,7 @@ import os
 import random
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from PIL import Image
 
 from kiwicha.commands import execution
 from kiwicha.errors import SimulationError
+from kiwicha.sim.profile.written_parts import Compared, Difference
 from tests.support.commands.command_line import Command
 from tests.support.models.tflite_builder import ModelBuilder
 
@@ -254,7 +256,13 @@ def test_an_unknown_model_gets_the_nearest(kiwicha: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "values"), [("--trace", ["t.fst"]), ("--max-cycles", ["9"]), ("--check-boot", [])]
+    ("option", "values"),
+    [
+        ("--trace", ["t.fst"]),
+        ("--max-cycles", ["9"]),
+        ("--check-boot", []),
+        ("--check-jobs", []),
+    ],
 )
 def test_options_of_the_simulation_need_it(
     kiwicha: Command, tiny: Path, pixels: Path, option: str, values: list[str]
@@ -282,6 +290,38 @@ def test_firmware_checks_on_request(
     monkeypatch.setattr(execution, "run_program", refuse)
     assert "no simulator" in kiwicha("run", tiny, "--input", pixels, *options)[2]
     assert asked == [bool(options)]
+
+
+@pytest.mark.parametrize("options", [[], ["--check-jobs"]])
+def test_jobs_are_checked_on_request(
+    kiwicha: Command,
+    tiny: Path,
+    pixels: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+) -> None:
+    asked: list[bool] = []
+
+    def refuse(*, is_checked: bool) -> None:
+        asked.append(is_checked)
+        raise SimulationError("no simulator")
+
+    monkeypatch.setattr(execution, "run_program", lambda *_, **__: refuse(is_checked=False))
+    monkeypatch.setattr(execution, "run_checked", lambda *_, **__: refuse(is_checked=True))
+    assert "no simulator" in kiwicha("run", tiny, "--input", pixels, *options)[2]
+    assert asked == [bool(options)]
+
+
+def test_what_a_check_of_jobs_finds_is_an_error() -> None:
+    difference = Difference("job 3", 0x20, False, -1, 5, 900, 2, 40)
+    for found, lines in ((None, 1), (difference, 0)):
+        outcome = SimpleNamespace(compared=Compared(difference=found))
+        assert len(execution.checked_jobs(outcome)) == lines
+        assert len(execution.differing_jobs(outcome)) == 1 - lines
+    text = "job 3 differs first at byte 0x20 of the scratchpad: -1, expected 5, in cycle 900 "
+    assert execution.differing_jobs(outcome) == [f"{text}(2 of 40 bytes differ)"]
+    outcome = SimpleNamespace(compared=None)
+    assert execution.checked_jobs(outcome) == execution.differing_jobs(outcome) == []
 
 
 def test_the_first_cycle_of_a_trace_needs_the_trace(kiwicha: Command, tiny: Path) -> None:

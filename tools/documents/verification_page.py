@@ -3,11 +3,12 @@
 import ast
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from tools.documents.markdown import table
+from tools.documents.verification_measures import measures, proven_netlists
 from tools.documents.verification_plan import FOUND, HOLES, PLAN
 
 __all__ = ["verification_page"]
@@ -28,7 +29,7 @@ def verification_page(project: Path) -> str:
     project : Path
         Top folder of the project.
     """
-    scores = _scores(project)
+    scores, proven = _scores(project), proven_netlists(project)
     lines = [
         "# Verification",
         "",
@@ -70,14 +71,18 @@ def verification_page(project: Path) -> str:
         *_survivors(project),
         "",
         *_fuzzing(project),
+        *measures(project),
         "## Stages",
         "",
         f"V1: the module has tests of its own. V2: at least {_ENOUGH_FAULTS} faults were tried,",
         f"and at least {_GOOD_SHARE:.0%} were seen. V3: {_MANY_FAULTS} or more were tried, and",
-        "all that count were seen; and if it is hardware, its netlist for a board is proven to be",
-        "equivalent, which none is yet.",
+        "all that count were seen; and if it is hardware, its netlists for boards are proven to be",
+        "equivalent.",
         "",
-        *table(("module", "stage"), ((f"`{name}`", _stage(name, c)) for name, c in scores.items())),
+        *table(
+            ("module", "stage"),
+            ((f"`{name}`", _stage(name, c, proven)) for name, c in scores.items()),
+        ),
         "",
         "## Faults found",
         "",
@@ -126,13 +131,14 @@ def _score_row(name: str, counts: Mapping[str, int]) -> Iterable[str]:
     return (f"`{name}`", *map(str, numbers), share)
 
 
-def _stage(name: str, counts: Mapping[str, int]) -> str:
+def _stage(name: str, counts: Mapping[str, int], proven: Collection[str]) -> str:
     tried, seen = _counted(counts)
     if tried < _ENOUGH_FAULTS or seen < _GOOD_SHARE * tried:
         return "V1"
-    is_hardware = name.startswith("gateware.")
+    module = name.removeprefix("gateware.")
+    is_equal = module == name or module in proven
     is_complete = seen == tried >= _MANY_FAULTS
-    return "V3" if is_complete and not is_hardware else "V2"
+    return "V3" if is_complete and is_equal else "V2"
 
 
 def _survivors(project: Path) -> Iterator[str]:

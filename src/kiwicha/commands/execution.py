@@ -27,7 +27,9 @@ from kiwicha.program.image import Program
 from kiwicha.program.parts import IoTensor
 from kiwicha.report.answers import largest
 from kiwicha.report.run_report import Report, make_report
+from kiwicha.sim.profile.checked_run import run_checked
 from kiwicha.sim.profile.profile import profile
+from kiwicha.sim.profile.written_parts import Compared
 from kiwicha.sim.reference import executor as reference
 from kiwicha.sim.soc.run_memory import RunResult
 from kiwicha.sim.verilator.image_run import DEFAULT_MAX_CYCLES
@@ -40,6 +42,8 @@ __all__ = [
     "Workload",
     "answer_lines",
     "answers",
+    "checked_jobs",
+    "differing_jobs",
     "first_difference",
     "measured_report",
     "model_inputs",
@@ -95,6 +99,8 @@ class Outcome:
     """Simulated cycles per second of this machine; 0 if nothing was simulated."""
     result: SimulatedRun | None = None
     """Of the simulation; None if there was none."""
+    compared: Compared | None = None
+    """What a check of jobs has compared; None if there was none."""
 
 
 def prepare(
@@ -198,23 +204,30 @@ def run_simulated(
     max_cycles: int = DEFAULT_MAX_CYCLES,
     trace: Path | None = None,
     trace_start: int = 0,
+    check_jobs: bool = False,
 ) -> Outcome:
-    """Execute the Program on the simulated system and compare with the reference executor."""
+    """Execute the Program on the simulated system and compare with the reference executor.
+
+    With ``check_jobs`` not only outputs, but what each job and each transfer of the engine writes.
+    """
     show.stage(f"executing {workload.model} in the reference executor")
     expected = run_reference(workload, inputs).output
     show.stage(f"preparing the simulator of {workload.config.name}")
     weights = [1 + workload.program.layers[step.layer].macs for step in workload.program.steps]
-    result = run_program(
-        workload.program,
-        inputs,
-        inferences=workload.inferences,
-        check_boot=check_boot,
-        max_cycles=max_cycles,
-        trace=trace,
-        trace_start=trace_start,
-        on_progress=show.steps(f"simulating {workload.model}", weights * workload.inferences),
-        on_build=show.stage,
-    )
+    options: dict[str, Any] = {
+        "inferences": workload.inferences,
+        "check_boot": check_boot,
+        "max_cycles": max_cycles,
+        "trace": trace,
+        "trace_start": trace_start,
+        "on_progress": show.steps(f"simulating {workload.model}", weights * workload.inferences),
+        "on_build": show.stage,
+    }
+    compared = None
+    if check_jobs:
+        result, compared = run_checked(workload.program, inputs, **options)
+    else:
+        result = run_program(workload.program, inputs, **options)
     report = measured_report(
         workload,
         result,
@@ -224,7 +237,7 @@ def run_simulated(
         page=profile(workload.compilation, result.activity, result.step_cycles, result.job_ends),
     )
     simulation_hz = result.simulated_cycles / max(1e-9, result.wall_seconds)
-    return Outcome(b"".join(result.outputs), report, simulation_hz, result)
+    return Outcome(b"".join(result.outputs), report, simulation_hz, result, compared)
 
 
 def measured_report(
@@ -350,3 +363,15 @@ def answer_lines(workload: Workload, output: bytes) -> list[str]:
         *([f"answer: {words}"] if words else []),
         *([f"then: {', '.join(others)}"] if others else []),
     ]
+
+
+def checked_jobs(outcome: Outcome) -> list[str]:
+    """Return what a check of jobs has compared, if there was one and it found nothing."""
+    compared = outcome.compared
+    return [] if compared is None or compared.difference else [f"checked: {compared}"]
+
+
+def differing_jobs(outcome: Outcome) -> list[str]:
+    """Return where a check of jobs found the first difference, if it found one."""
+    compared = outcome.compared
+    return [str(compared)] if compared is not None and compared.difference else []

@@ -84,6 +84,14 @@ def run(
             "as on a board.",
         ),
     ] = False,
+    check_jobs: Annotated[
+        bool,
+        typer.Option(
+            "--check-jobs",
+            help="Compares what each job and each transfer of the engine writes with the "
+            "reference executor, not the output alone.",
+        ),
+    ] = False,
     max_cycles: Annotated[
         int | None,
         typer.Option(
@@ -103,6 +111,7 @@ def run(
     of_simulation = {
         "--trace": trace is not None,
         "--check-boot": check_boot,
+        "--check-jobs": check_jobs,
         "--max-cycles": max_cycles is not None,
     }
     _check_target(target, trace, trace_start, of_simulation=of_simulation, has_board=has_board)
@@ -138,13 +147,10 @@ def run(
                 max_cycles=max_cycles or DEFAULT_MAX_CYCLES,
                 trace=trace,
                 trace_start=trace_start,
+                check_jobs=check_jobs,
             )
 
-    if trace is not None:
-        from kiwicha.sim.profile.wave_views import write_views
-        from kiwicha.sim.verilator.simulator import hardware_config
-
-        write_views(trace, hardware_config(workload.config))
+    _write_views(trace, workload)
     difference = (
         None
         if expected is None
@@ -165,9 +171,15 @@ def run(
             out.print(line)
         for line in execution.answer_lines(workload, outcome.output):
             out.print(line)
-    if difference is not None:
-        typer.echo(f"kiwicha: {difference} ({expect})", err=True)
-    if difference is not None or report.bit_exact is False:
+        for line in execution.checked_jobs(outcome):
+            out.print(line)
+    differences = [
+        *([] if difference is None else [f"{difference} ({expect})"]),
+        *execution.differing_jobs(outcome),
+    ]
+    for text in differences:
+        typer.echo(f"kiwicha: {text}", err=True)
+    if differences or report.bit_exact is False:
         raise typer.Exit(1)
 
 
@@ -192,6 +204,14 @@ def _check_target(
     is_board = target == Target.BOARD
     if (is_board and not all(has_board)) or (has_board[1] and not is_board):
         raise UsageError("--target board, --board and --port must be given together")
+
+
+def _write_views(trace: Path | None, workload: "Workload") -> None:
+    from kiwicha.sim.profile.wave_views import write_views
+    from kiwicha.sim.verilator.simulator import hardware_config
+
+    if trace is not None:
+        write_views(trace, hardware_config(workload.config))
 
 
 def _expected(workload: "Workload", path: Path) -> bytes:

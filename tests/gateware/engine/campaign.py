@@ -23,7 +23,15 @@ from kiwicha.sim.verilator.power_up import without_zeros
 from tests.support.gateware import bench
 from tests.support.gateware.dram_port import DramTiming
 
-__all__ = ["SCRATCHPAD_BYTES", "Outcome", "Round", "build_engine", "run_rounds"]
+__all__ = [
+    "SCRATCHPAD_BYTES",
+    "Outcome",
+    "Round",
+    "build_engine",
+    "compile_engine",
+    "engine_verilog",
+    "run_rounds",
+]
 
 SCRATCHPAD_BYTES = 8192
 """Of the engine that tests by day share: the least that a configuration has."""
@@ -132,17 +140,40 @@ def build_engine(
         has_int16=has_int16,
         has_recurrent=has_recurrent,
     )
-    text = without_zeros(bench.component_verilog(engine, _TOP))
+    return compile_engine(engine_verilog(engine))
+
+
+def engine_verilog(engine: Engine) -> str:
+    """Return the Verilog of an engine, as the harness takes it: the top module is ``engine``."""
+    return without_zeros(bench.component_verilog(engine, _TOP))
+
+
+def compile_engine(text: str, flags: Sequence[str] = ()) -> Path:
+    """Return the program that executes lists on an engine, compiled at most once.
+
+    Parameters
+    ----------
+    text : str
+        From `engine_verilog`, or what was made of that.
+    flags : sequence of str
+        Of Verilator, besides the usual ones.
+
+    Raises
+    ------
+    ToolError
+        If a tool is missing or fails.
+    """
+    options = (*_VERILATE, *flags)
     verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()
     sources = sorted(_HARNESS.glob("*.cpp"))
     headers = sorted(_HARNESS.glob("*.h"))
-    parts = [*_VERILATE, *_COMPILE, _CFLAGS, verilator.version, cxx.version, text]
+    parts = [*options, *_COMPILE, _CFLAGS, verilator.version, cxx.version, text]
 
     def compile_into(folder: Path) -> None:
         (folder / f"{_TOP}.v").write_text(text, encoding="utf-8")
         tools.run(
             [
-                *(*verilator.command, *_VERILATE, f"{_TOP}.v", *map(str, sources)),
+                *(*verilator.command, *options, f"{_TOP}.v", *map(str, sources)),
                 *("-CFLAGS", f"{_CFLAGS} -I{_HARNESS}"),
             ],
             name="Verilator",
@@ -165,7 +196,14 @@ def build_engine(
 
 
 def run_rounds(
-    program: Path, rounds: Sequence[Round], timing: DramTiming, *, seed: int, host_stall: float
+    program: Path,
+    rounds: Sequence[Round],
+    timing: DramTiming,
+    *,
+    seed: int,
+    host_stall: float,
+    folder: Path | None = None,
+    answer_cycles: int = _ANSWER_CYCLES,
 ) -> list[Outcome]:
     """Execute lists, one after the other.
 
@@ -181,13 +219,17 @@ def run_rounds(
         Of all that is random here.
     host_stall : float
         Share of the cycles, 0 to 1, in which the CPU's side does not move.
+    folder : Path or None
+        Where the program runs.
+    answer_cycles : int
+        What an instruction may take.
 
     Raises
     ------
     SimulationError
         If the engine breaks a rule of its ports, touches what lies outside the ranges, or hangs.
     """
-    values = [seed, *dataclasses.astuple(timing), host_stall, _ANSWER_CYCLES, _REST_CYCLES]
+    values = [seed, *dataclasses.astuple(timing), host_stall, answer_cycles, _REST_CYCLES]
     asked = [_instructions(entry) for entry in rounds]
     packed = b"".join(
         struct.pack("<4I", _FIRST_BYTE, len(entry.image), len(entry.arena), len(instructions))
@@ -197,7 +239,11 @@ def run_rounds(
         for entry, instructions in zip(rounds, asked, strict=True)
     )
     done = subprocess.run(
-        [str(program), *map(str, values)], input=packed, capture_output=True, check=False
+        [str(program), *map(str, values)],
+        input=packed,
+        capture_output=True,
+        check=False,
+        cwd=folder,
     )
     if done.returncode:
         raise SimulationError(f"the engine failed: {done.stderr.decode(errors='replace').strip()}")

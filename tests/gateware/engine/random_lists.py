@@ -24,7 +24,7 @@ from tests.gateware.engine.work_list import WorkList, work_list
 from tests.gateware.engine.works import Work
 from tests.support.gateware.dram_port import DramTiming
 
-__all__ = ["Case", "check_random_lists", "random_case"]
+__all__ = ["Case", "check_cases", "check_random_lists", "random_case", "random_cases"]
 
 _UNLIMITED_CYCLES = 10_000_000
 
@@ -240,6 +240,33 @@ def check_random_lists(
     SimulationError
         If a list does not do what its jobs are defined to do.
     """
+    cases = random_cases(
+        macs,
+        size,
+        seed=seed,
+        rounds=rounds,
+        longest=longest,
+        kinds=kinds,
+        has_blocks=has_blocks,
+        is_resident=is_resident,
+        has_int16=has_int16,
+    )
+    return check_cases(program, cases, timing, seed=seed)
+
+
+def random_cases(
+    macs: int,
+    size: int,
+    *,
+    seed: int,
+    rounds: int,
+    longest: int,
+    kinds: list[JobKind],
+    has_blocks: bool = False,
+    is_resident: bool = False,
+    has_int16: bool = False,
+) -> list[Case]:
+    """Return the lists of `check_random_lists`."""
     rng = np.random.default_rng(seed)
     has_fused = JobKind.DEPTHWISE_UNIT not in kinds
     errors = {2: EngineError.WATCHDOG, 5: EngineError.BAD_STREAM}
@@ -255,8 +282,25 @@ def check_random_lists(
             "has_int16": has_int16,
         }
         cases.append(random_case(rng, macs, size, chosen, wanted=wanted, **flags))
+    return cases
+
+
+def check_cases(
+    program: Path,
+    cases: list[Case],
+    timing: DramTiming,
+    *,
+    seed: int,
+    folder: Path | None = None,
+) -> Counter[JobKind]:
+    """Execute lists and check them; see `check_random_lists` and `run_rounds`."""
     outcomes = run_rounds(
-        program, [case.given for case in cases], timing, seed=seed, host_stall=0.1
+        program,
+        [case.given for case in cases],
+        timing,
+        seed=seed,
+        host_stall=0.1,
+        folder=folder,
     )
     done: Counter[JobKind] = Counter()
     for number, (case, outcome) in enumerate(zip(cases, outcomes, strict=True)):

@@ -70,3 +70,94 @@ def test_commits_that_mended_faults_exist() -> None:
     subjects = set(done.stdout.splitlines())
     if len(subjects) > len(FOUND):
         assert {commit for _, commit in FOUND} <= subjects
+
+
+def measured(folder: Path, name: str, values: object) -> str:
+    path = folder / "docs" / "results" / "verification" / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(values))
+    return verification_page(folder)
+
+
+def test_jobs_that_differ_are_shown(tmp_path: Path) -> None:
+    counts = {"lists": 2, "jobs": 3, "transfers": 4, "bytes": 5000, "config": "64"}
+    rows = [{"model": "m", "difference": None, **counts}]
+    rows.append({"model": "n", "difference": "job 3 differs", **counts})
+    page = measured(tmp_path, "jobs", rows)
+    assert "| `m` | `64` | 2 | 3 | 4 | 5,000 | none |" in page
+    assert "python -m tools.verification.jobs m n --config 64" in page
+    assert "| `n` | `64` | 2 | 3 | 4 | 5,000 | job 3 differs |" in page
+
+
+def test_coverage_is_shown_with_its_holes(tmp_path: Path) -> None:
+    row = {"component": "controller.port", "line": [8, 7], "branch": [2, 2], "toggle": [0, 0]}
+    page = measured(
+        tmp_path,
+        "coverage",
+        {
+            "config": "64",
+            "command": "cover",
+            "lists": 10,
+            "jobs": 20,
+            "components": [row],
+            "timings": ["fast"],
+            "holes": {
+                "controller.port: if: if (reset) begin": 5,
+                "datapath: if: a": 1,
+                "datapath: else: b": 3,
+            },
+            "functional": {"planned": 5, "covered": 4, "missing": ["ADD: WIDE"]},
+        },
+    )
+    assert "| `controller.port` | 8 | 87.5% | 2 | 100.0% | 0 |  |" in page
+    assert "4 of 5 points" in page
+    assert "not met: ADD: WIDE." in page
+    assert "- `datapath`: `if: a`, `else: b` 3 times" in page
+    assert "- 5: the engine's own reset is not asked for" in page
+
+
+def test_netlists_are_shown_as_proven_only_if_they_are(tmp_path: Path) -> None:
+    known = {"cut": {"$mul": 2}, "names": [], "limit_seconds": 0}
+    rows = [
+        {"component": "a", "family": "xc7", "proven": 9, "unproven": 0, "is_proven": True, **known},
+        {"component": "a", "family": "ecp5", "proven": 8, "unproven": 1, **known},
+        {"component": "b", "family": "xc7", **known, "limit_seconds": 60.0},
+    ]
+    rows[1] |= {"is_proven": False, "names": ["state"]}
+    rows.append({"component": "c", "family": "xc7", "failed": "no"})
+    page = measured(tmp_path, "equivalence", rows)
+    assert "| `a` | xc7 | 9 | 0 | 2 multipliers | proven |" in page
+    assert "| `a` | ecp5 | 9 | 1 | 2 multipliers | not proven |" in page
+    assert "- `a` on ecp5: `state`" in page
+    assert "| `b` | xc7 |  |  | 2 multipliers | no answer in 60 s |" in page
+    assert "| `c` | xc7 |  |  |  | Yosys failed |" in page
+
+
+def test_hardware_is_at_the_last_stage_if_both_netlists_are_proven(tmp_path: Path) -> None:
+    record(tmp_path, "gateware.engine.it", killed=60)
+    row = {"component": "engine.it", "proven": 1, "unproven": 0, "cut": {}, "limit_seconds": 0}
+    one, other = ({**row, "family": family, "is_proven": True} for family in ("xc7", "ecp5"))
+    assert "| `gateware.engine.it` | V3 |" in measured(tmp_path, "equivalence", [one, other])
+    other["is_proven"] = False
+    assert "| `gateware.engine.it` | V2 |" in measured(tmp_path, "equivalence", [one, other])
+
+
+def test_upsets_are_shown_by_what_came_of_them(tmp_path: Path) -> None:
+    results = {"right bytes": 3, "wrong bytes": 1}
+    group = {"bits": 1000, "trials": 4, "results": results, "unusable": 0, "silent_in": {"a": 1}}
+    page = measured(
+        tmp_path,
+        "upsets",
+        {
+            "config": "64",
+            "command": "flip --much",
+            "scratchpad_bytes": 8192,
+            "seed": 7,
+            "lists": 2,
+            "cycles": [100, 2000],
+            "groups": {"registers": group},
+        },
+    )
+    assert "| registers | 1,000 | 4 | 3 (75.0%) | 1 (25.0%) | 0 (0.0%) |" in page
+    assert "- registers: `a` 1" in page
+    assert "```\nflip --much\n```" in page

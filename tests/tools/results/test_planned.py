@@ -66,8 +66,7 @@ def test_units_are_measured_beside_each_array_that_can_have_one(tmp_path: Path) 
 def test_what_weights_on_chip_gain_is_measured_beside_what_decoders_do(tmp_path: Path) -> None:
     result = next(result for result in planned(tmp_path) if result.path == BLOCKS)
     configs = (
-        "64-blocks,64-blocks-resident,128-blocks,128-blocks-resident,"
-        "256-blocks,256-blocks-resident"
+        "64-blocks,64-blocks-resident,128-blocks,128-blocks-resident,256-blocks,256-blocks-resident"
     )
     assert result.command == f"kiwicha bench ad --config {configs} --json {BLOCKS}"
 

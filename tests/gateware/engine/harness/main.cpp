@@ -14,6 +14,9 @@
 
 #include "dram.h"
 #include "verilated.h"
+#if VM_COVERAGE
+#include "verilated_cov.h"
+#endif
 
 namespace {
 
@@ -138,6 +141,9 @@ void run(char** arguments) {
         }
         std::fwrite(contents.bytes.data() + round.program_bytes, 1, round.arena_bytes, stdout);
     }
+#if VM_COVERAGE
+    context.coveragep()->write("coverage.dat");
+#endif
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+"""Netlists for boards beside their sources."""
+
+from typing import Any
+
+import pytest
+
+from kiwicha.gateware.engine.control.pause import Pause
+from kiwicha.gateware.engine.memory.line_words import LineWords
+from kiwicha.gateware.engine.requantize.tag_queue import TagQueue
+from tools.verification.netlists import FAMILIES, compare, cut
+
+
+def test_memories_and_multipliers_become_ports() -> None:
+    cells = {
+        "a": {"type": "$mem_v2", "connections": {"RD_DATA": [2], "WR_DATA": [3, 4], "RD_EN": []}},
+        "b": {"type": "$mul", "connections": {"A": [5], "B": [6], "Y": [7]}},
+        "c": {"type": "$add", "connections": {"A": [5], "B": [6], "Y": [8]}},
+        "d": {"type": "$mul", "connections": {"A": [5], "B": ["1", "1"], "Y": [9]}},
+    }
+    module: dict[str, Any] = {"ports": {}, "netnames": {}, "cells": cells, "memories": {"m": {}}}
+    assert cut({"modules": {"top": module}}) == {"$mem_v2": 1, "$mul": 1}
+    assert set(module["cells"]) == {"c", "d"}
+    assert module["ports"] == {
+        "cut_mem_v2_1_RD_DATA": {"direction": "input", "bits": [2]},
+        "cut_mem_v2_1_WR_DATA": {"direction": "output", "bits": [3, 4]},
+        "cut_mul_1_A": {"direction": "output", "bits": [5]},
+        "cut_mul_1_B": {"direction": "output", "bits": [6]},
+        "cut_mul_1_Y": {"direction": "input", "bits": [7]},
+    }
+    assert set(module["netnames"]) == set(module["ports"])
+    assert "memories" not in module
+
+
+@pytest.mark.nightly
+@pytest.mark.synth
+@pytest.mark.parametrize("family", FAMILIES)
+def test_netlists_are_equal_to_their_sources(family: str) -> None:
+    for component in (LineWords(), Pause()):
+        assert compare(component, family, seconds=600).is_proven
+    queue = compare(TagQueue(tag_bits=5), family, seconds=600)
+    assert queue.is_proven
+    assert queue.cut == {"$mem_v2": 1}
+
+
+@pytest.mark.nightly
+@pytest.mark.synth
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_netlist_with_a_fault_is_not_equal(family: str) -> None:
+    found = compare(Pause(), family, seconds=600, change=("$and", "$or"))
+    assert found.unproven > 0
+    assert not found.is_proven
+    assert len(found.names) > 0

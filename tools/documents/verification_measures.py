@@ -1,0 +1,284 @@
+"""Sections of the page on verification about what was simulated, covered and compared."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tools.documents.coverage_reasons import explained
+from tools.documents.markdown import table
+from tools.verification import record
+
+__all__ = ["measures", "proven_netlists"]
+
+
+def measures(project: Path) -> Iterator[str]:
+    """Give the sections of which there are records.
+
+    Parameters
+    ----------
+    project : Path
+        Top folder of the project.
+    """
+    sections = (
+        ("jobs", _jobs),
+        ("coverage", _coverage),
+        ("python_coverage", _python_coverage),
+        ("c_coverage", _c_coverage),
+        ("equivalence", _equivalence),
+        ("upsets", _upsets),
+    )
+    for name, section in sections:
+        found = record.read(project, name)
+        if found is not None:
+            yield from section(found)
+
+
+def proven_netlists(project: Path) -> set[str]:
+    """Return components that are proven equal to their netlists for all families of boards."""
+    rows = record.read(project, "equivalence") or []
+    failed = {row["component"] for row in rows if not row.get("is_proven")}
+    return {row["component"] for row in rows} - failed
+
+
+def _command(*names: str) -> Iterator[str]:
+    yield from ("", "measured with", "", "```")
+    yield from names
+    yield from ("```", "")
+
+
+def _share(part: int, whole: int) -> str:
+    """Return a share, rounded down: 100% is all."""
+    return f"{1000 * part // whole / 10:.1f}%" if whole else ""
+
+
+def _jobs(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    yield from (
+        "## Job by job",
+        "",
+        "`kiwicha run --check-jobs` compares what every job and every transfer of the simulated",
+        "engine writes with the reference executor: bytes of the scratchpad when the engine",
+        "counts the job as complete, words of the arena as DRAM takes them. The first difference",
+        "is named: inference, step, job, layer, byte, values and cycle. What the CPU writes is",
+        "compared where the engine loads it, and where it is an output.",
+        "",
+    )
+    yield from table(
+        ("model", "config", "lists:", "jobs:", "transfers:", "bytes:", "differ"),
+        (
+            (
+                f"`{row['model']}`",
+                f"`{row['config']}`",
+                *(f"{row[name]:,}" for name in ("lists", "jobs", "transfers", "bytes")),
+                row["difference"] or "none",
+            )
+            for row in rows
+        ),
+    )
+    models: dict[str, list[str]] = {}
+    for row in rows:
+        models.setdefault(row["config"], []).append(row["model"])
+    yield from _command(
+        *(
+            f"python -m tools.verification.jobs {' '.join(names)} --config {config}"
+            for config, names in models.items()
+        )
+    )
+
+
+def _coverage(found: dict[str, Any]) -> Iterator[str]:
+    timings = ", ".join(found["timings"])
+    yield from (
+        "## Coverage of the engine",
+        "",
+        f"Of `{found['config']}`, by {found['lists']:,} lists of {found['jobs']:,} random jobs on",
+        f"the engine alone, with DRAM that is {timings}. Lines and branches are those",
+        "of the Verilog; toggles are of each bit of signals that have a name in the sources, up",
+        "and down.",
+        "",
+    )
+    kinds, names = ("line", "branch", "toggle"), ("lines", "branches", "toggles")
+    sums = {
+        kind: [sum(row[kind][k] for row in found["components"]) for k in range(2)] for kind in kinds
+    }
+    rows = [*found["components"], {"component": "all", **sums}]
+    yield from table(
+        ("component", *(f"{text}:" for name in names for text in (name, "met"))),
+        (
+            (
+                f"`{row['component']}`" if row["component"] != "all" else "all",
+                *(
+                    text
+                    for kind in kinds
+                    for text in (f"{row[kind][0]:,}", _share(row[kind][1], row[kind][0]))
+                ),
+            )
+            for row in rows
+        ),
+    )
+    functional = found["functional"]
+    yield from (
+        "",
+        f"Functional coverage: {functional['covered']:,} of {functional['planned']:,} points,",
+        "which are kinds of jobs with each flag, shape, way to wait and behaviour of DRAM, pairs",
+        "of kinds that follow each other, kinds of transfers, and errors. The plan is what the",
+        "generator of lists can draw.",
+    )
+    if functional["missing"]:
+        missing = ", ".join(functional["missing"])
+        yield from ("", f"Points of the plan that were not met: {missing}.")
+    holes = found["holes"]
+    if holes:
+        reasons, left = explained(holes)
+        yield from ("", "Lines and branches that were not met, and why:", "")
+        yield from (f"- {count}: {reason}." for reason, count in reasons.items())
+        if left:
+            yield from ("", "And without a reason that is known:", "")
+            yield from _by_module(left)
+    yield from _command(found["command"])
+
+
+def _by_module(holes: dict[str, int]) -> Iterator[str]:
+    """Give holes of each module in a line."""
+    found: dict[str, list[str]] = {}
+    for hole, count in holes.items():
+        module, _, text = hole.partition(": ")
+        times = f" {count} times" if count > 1 else ""
+        found.setdefault(module, []).append(f"`{text.replace('`', chr(39))}`{times}")
+    for module, texts in found.items():
+        yield f"- `{module or 'engine'}`: {', '.join(texts)}"
+
+
+def _python_coverage(found: dict[str, Any]) -> Iterator[str]:
+    yield from (
+        "## Coverage of Python",
+        "",
+        f"Lines and branches that {found['tests']:,} quick tests of these packages meet.",
+        "",
+    )
+    yield from table(
+        ("package", "lines:", "met:", "branches:", "met:"),
+        (
+            (
+                f"`{row['package']}`",
+                f"{row['lines']:,}",
+                _share(row["lines_met"], row["lines"]),
+                f"{row['branches']:,}",
+                _share(row["branches_met"], row["branches"]),
+            )
+            for row in found["packages"]
+        ),
+    )
+    yield from ("", "Modules with most lines that were not met:", "")
+    yield from (f"- `{row['module']}`: {row['missing']}" for row in found["holes"])
+    yield from _command(found["command"])
+
+
+def _c_coverage(found: dict[str, Any]) -> Iterator[str]:
+    models = ", ".join(f"`{name}`" for name in found["models"])
+    yield from (
+        "## Coverage of C",
+        "",
+        f"By {found['programs']:,} Programs on the host, of `{found['config']}`: random steps, one",
+        f"step of each of the {found['kernels']} kernels, and the models {models}. Branches are",
+        "those of GCC, both ways.",
+        "",
+    )
+    yield from table(
+        ("folder", "lines:", "met:", "branches:", "met:"),
+        (
+            (
+                f"`firmware/{row['folder']}`",
+                f"{row['lines']:,}",
+                _share(row["lines_met"], row["lines"]),
+                f"{row['branches']:,}",
+                _share(row["branches_met"], row["branches"]),
+            )
+            for row in found["folders"]
+        ),
+    )
+    files: dict[str, list[str]] = {}
+    for hole in found["holes"]:
+        name, _, number = hole.rpartition(":")
+        files.setdefault(name, []).append(number)
+    more = f", and {found['more_holes']} more" if found["more_holes"] else ""
+    yield from ("", f"Lines that were not met{more}:", "")
+    yield from (f"- `firmware/{name}`: {', '.join(lines)}" for name, lines in files.items())
+    yield from _command(found["command"])
+
+
+def _equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    yield from (
+        "## Netlists beside sources",
+        "",
+        "A component is synthesized for a family of boards, and Yosys proves by induction that",
+        "each register and each output has the same value as in the source, with the vendor's",
+        "cells as Yosys models them. Memories and multipliers are cut out on both sides: what goes",
+        "into them is compared, and what comes out of them is taken to be the same. Initial values",
+        "of registers are not compared.",
+        "",
+    )
+    yield from table(
+        ("component", "family", "bits:", "not proven:", "cut out", "result"),
+        ((f"`{row['component']}`", row["family"], *_bits(row)) for row in rows),
+    )
+    unproven = [row for row in rows if row.get("names")]
+    if unproven:
+        yield from ("", "Bits that are not proven, the first of each:", "")
+        for row in unproven:
+            names = ", ".join(f"`{name}`" for name in row["names"])
+            yield f"- `{row['component']}` on {row['family']}: {names}"
+    yield from _command("nox -s equivalence")
+
+
+def _bits(row: dict[str, Any]) -> tuple[str, ...]:
+    if "failed" in row:
+        return "", "", "", "Yosys failed"
+    kinds = {"$mem_v2": ("memory", "memories"), "$mul": ("multiplier", "multipliers")}
+    cut = ", ".join(f"{count} {kinds[kind][count > 1]}" for kind, count in row["cut"].items())
+    if row["limit_seconds"]:
+        return "", "", cut, f"no answer in {row['limit_seconds']:.0f} s"
+    bits = row["proven"] + row["unproven"]
+    return f"{bits:,}", f"{row['unproven']:,}", cut, "proven" if row["is_proven"] else "not proven"
+
+
+def _upsets(found: dict[str, Any]) -> Iterator[str]:
+    least, most = found["cycles"]
+    yield from (
+        "## Upsets while lists run",
+        "",
+        f"One bit of the engine of `{found['config']}` (scratchpad: {found['scratchpad_bytes']:,}",
+        f"bytes) flips in a cycle of one of {found['lists']} lists of random jobs, which take",
+        f"{least:,} to {most:,} cycles. Bit and cycle are drawn at random, among all bits of a",
+        "group alike. Another list follows, which must give the right bytes.",
+        "",
+    )
+    groups = found["groups"]
+    results = list(next(iter(groups.values()))["results"])
+    yield from table(
+        ("bits of", "number:", "upsets:", *(f"{name}:" for name in results), "next list wrong:"),
+        (
+            (
+                name,
+                f"{group['bits']:,}",
+                f"{group['trials']:,}",
+                *(_counted(group["results"][result], group["trials"]) for result in results),
+                _counted(group["unusable"], group["trials"]),
+            )
+            for name, group in groups.items()
+        ),
+    )
+    yield from (
+        "",
+        "Errors are those that the engine reports, with the watchdog at four times what the list",
+        "takes. Where upsets gave wrong bytes, no answer, or broke a rule of the port:",
+        "",
+    )
+    for name, group in groups.items():
+        where = ", ".join(f"`{module}` {count}" for module, count in group["silent_in"].items())
+        if where:
+            yield f"- {name}: {where}"
+    yield from _command(found["command"])
+
+
+def _counted(count: int, trials: int) -> str:
+    return f"{count:,} ({100 * count / trials:.1f}%)" if trials else ""
