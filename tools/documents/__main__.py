@@ -13,6 +13,7 @@
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/guides/beside``  Between two markers: periods, and how long urgent models wait
 ``docs/guides/camera``  Between two markers: how many frames of a camera a model looks at
+``docs/guides/tflm``    Between two markers: which models give the same bytes in it
 ``docs/c-api.md``       Between two markers: what an application in C++ prints on a board
 ``docs/supported.md``   The compiler's support rules, and ONNX operators beside onnxruntime
 ``docs/verification``   The plan, the proofs, what tests see, and open holes
@@ -54,6 +55,7 @@ from tools.documents.result_tables import (
 from tools.documents.soak_section import soak_section
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
+from tools.documents.tflm_table import tflm_table
 from tools.documents.times_section import times_section
 from tools.documents.timing_tables import timing_tables
 from tools.documents.transcript_section import transcript_section
@@ -78,6 +80,7 @@ _BRING_UP = "docs/bring-up.md"
 _PERFORMANCE = "docs/performance.md"
 _SCHEMA = "docs/runs.schema.json"
 _SUPPORTED = "docs/supported.md"
+_TFLM = "docs/guides/tflm.md"
 _TIMING = "docs/timing.md"
 _VELA = "docs/vela.md"
 _VERIFICATION = "docs/verification.md"
@@ -148,6 +151,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     beside = (project / _BESIDE).read_text(encoding="utf-8")
     camera = (project / _CAMERA).read_text(encoding="utf-8")
     c_api = (project / _C_API).read_text(encoding="utf-8")
+    tflm = (project / _TFLM).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line)
@@ -168,6 +172,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _BESIDE: replaced(beside, beside_tables(measured("beside"), line)),
         _C_API: replaced(c_api, transcript_section(measured("transcript"), line)),
         _CAMERA: replaced(camera, camera_table(measured("camera"), line)),
+        _TFLM: replaced(tflm, tflm_table(measured("tflm"), line)),
         _TIMING: replaced(timing, timing_tables(measured("timing"), line)),
         _DEMO_RUNS: _text(demo_runs(found)),
         **{

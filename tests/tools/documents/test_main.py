@@ -28,6 +28,7 @@ PAGES = [
     "docs/guides/beside-the-engine.md",
     "docs/c-api.md",
     "docs/guides/camera.md",
+    "docs/guides/tflm.md",
     "docs/timing.md",
     "src/kiwicha/data/demo_runs.json",
 ]
@@ -38,7 +39,7 @@ def project(folder: Path, readme: str) -> Path:
     (folder / "src" / "kiwicha" / "data").mkdir(parents=True)
     (folder / "README.md").write_text(readme)
     (folder / "docs" / "guides").mkdir()
-    guides = ("guides/beside-the-engine.md", "guides/camera.md", "c-api.md")
+    guides = ("guides/beside-the-engine.md", "guides/camera.md", "guides/tflm.md", "c-api.md")
     pages = ("bring-up.md", "depthwise.md", "energy.md", "engine.md", "performance.md", "timing.md")
     for name in (*pages, *guides):
         (folder / "docs" / name).write_text(f"{documents.BEGIN}\n{documents.END}\n")
