@@ -14,6 +14,7 @@
 ``docs/guides/beside``  Between two markers: periods, and how long urgent models wait
 ``docs/guides/sound``   Between two markers: what share of real time hearing words takes
 ``docs/guides/camera``  Between two markers: how many frames of a camera a model looks at
+``docs/guides/tflm``    Between two markers: which models give the same bytes in it
 ``docs/c-api.md``       Between two markers: what an application in C++ prints on a board
 ``docs/supported.md``   The compiler's support rules, and ONNX operators beside onnxruntime
 ``docs/verification``   The plan, the proofs, what tests see, and open holes
@@ -56,6 +57,7 @@ from tools.documents.soak_section import soak_section
 from tools.documents.sound_section import sound_section
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
+from tools.documents.tflm_table import tflm_table
 from tools.documents.times_section import times_section
 from tools.documents.timing_tables import timing_tables
 from tools.documents.transcript_section import transcript_section
@@ -80,6 +82,7 @@ _BRING_UP = "docs/bring-up.md"
 _PERFORMANCE = "docs/performance.md"
 _SCHEMA = "docs/runs.schema.json"
 _SUPPORTED = "docs/supported.md"
+_TFLM = "docs/guides/tflm.md"
 _TIMING = "docs/timing.md"
 _VELA = "docs/vela.md"
 _VERIFICATION = "docs/verification.md"
@@ -152,6 +155,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     camera = (project / _CAMERA).read_text(encoding="utf-8")
     c_api = (project / _C_API).read_text(encoding="utf-8")
     guide_of_sound = (project / _SOUND).read_text(encoding="utf-8")
+    tflm = (project / _TFLM).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line)
@@ -173,6 +177,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _C_API: replaced(c_api, transcript_section(measured("transcript"), line)),
         _CAMERA: replaced(camera, camera_table(measured("camera"), line)),
         _SOUND: replaced(guide_of_sound, sound_section(measured("sound"), measured("area"), line)),
+        _TFLM: replaced(tflm, tflm_table(measured("tflm"), line)),
         _TIMING: replaced(timing, timing_tables(measured("timing"), line)),
         _DEMO_RUNS: _text(demo_runs(found)),
         **{

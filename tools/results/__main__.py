@@ -20,6 +20,7 @@ from tools.results.bars import missed
 from tools.results.catalogue import catalogue, chosen
 from tools.results.planned import planned
 from tools.results.result import Fingerprint, Result, changed
+from tools.tflm import __main__ as tflm
 
 __all__ = ["app", "main"]
 
@@ -32,6 +33,7 @@ _RUNNERS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "python -m tools.beside": beside.main,
     "python -m tools.camera": camera.main,
     "python -m tools.transcript": transcript.main,
+    "python -m tools.tflm": tflm.main,
     "python -m tools.times": times.main,
 }
 

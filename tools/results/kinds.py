@@ -26,6 +26,7 @@ from kiwicha.zoo import models as zoo
 from tools import camera, onnx_draws, reference_sweep, sound_share, times, transcript
 from tools.beside import report as beside
 from tools.results.result import Fingerprint, Kind
+from tools.tflm import __main__ as tflm
 
 __all__ = [
     "BENCH",
@@ -45,6 +46,7 @@ __all__ = [
     "soak_command",
     "sound_command",
     "sweep_command",
+    "tflm_command",
     "times_command",
     "timing_command",
     "transcript_command",
@@ -159,6 +161,11 @@ def mlperf_command(path: str, outcome: Mapping[str, Any]) -> str:
 def energy_command(path: str, outcome: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``energy``."""
     return f"kiwicha energy {outcome['model']} --config {outcome['config']} --json {path}"
+
+
+def tflm_command(path: str, _: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``tflm``."""
+    return f"python -m tools.tflm --json {path}"
 
 
 def times_command(path: str, _: Mapping[str, Any]) -> str:
@@ -276,6 +283,15 @@ def _transcript_present(said: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: transcript.fingerprint(said["config"])}
 
 
+def _tflm_recorded(compared: Mapping[str, Any]) -> Fingerprint:
+    models = compared["models"].items()
+    return {name: one["inputs"] for name, one in models if "inputs" in one}
+
+
+def _tflm_present(compared: Mapping[str, Any]) -> Fingerprint:
+    return tflm.fingerprint(compared["models"])
+
+
 def _times_present(_: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: times.fingerprint()}
 
@@ -319,6 +335,7 @@ KINDS = (
         _transcript_present,
         lambda said: said["seconds"],
     ),
+    Kind("tflm", tflm_command, _tflm_recorded, _tflm_present, lambda one: one["seconds"]),
     Kind("times", times_command, _recorded, _times_present, lambda outcome: outcome["seconds"]),
     Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
 )

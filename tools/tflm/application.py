@@ -1,6 +1,9 @@
 """The application: compiled with a user's tree of TensorFlow Lite Micro, which that has built."""
 
+import os
 import subprocess
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +13,19 @@ from kiwicha import tools
 from kiwicha.errors import ToolError
 from kiwicha.tflm import Partitioned, tflm_files, write_model
 
-__all__ = ["RefusedError", "Tree", "build_plain", "build_with_operator", "noise", "run"]
+__all__ = [
+    "RefusedError",
+    "Tree",
+    "build_plain",
+    "build_with_operator",
+    "library_files",
+    "noise",
+    "run",
+]
 
 _SOURCE = Path(__file__).with_name("application.cpp")
 _LIBRARY = "gen/*/lib/libtensorflow-microlite.a"
+_MAKEFILE = "tensorflow/lite/micro/tools/make/Makefile"
 _DOWNLOADS = "tensorflow/lite/micro/tools/make/downloads"
 _DEPENDENCIES = ("flatbuffers/include", "gemmlowp", "ruy")
 _ARENA_STATUS = 3
@@ -38,8 +50,18 @@ class Tree:
 
     @property
     def library(self) -> Path:
-        """Its library for this machine, made by its own build."""
-        found = sorted(self.folder.glob(_LIBRARY))
+        """Its library for this machine; its own build makes it if it is not there.
+
+        That downloads what it depends on, and takes minutes.
+        """
+        found = self._libraries()
+        if not found and (self.folder / _MAKEFILE).is_file():
+            command = [*tools.make().command, "-f", _MAKEFILE, f"-j{tools.cores()}", "microlite"]
+            # Its scripts import numpy and Pillow, which this interpreter has.
+            search = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+            name = "the build of TensorFlow Lite Micro"
+            tools.run(command, name=name, folder=self.folder, environment={"PATH": search})
+            found = self._libraries()
         if len(found) != 1:
             raise ToolError(
                 f"TFLM must be a tree in which its own build has made one {_LIBRARY}, not "
@@ -47,10 +69,14 @@ class Tree:
             )
         return found[0]
 
+    def _libraries(self) -> list[Path]:
+        return sorted(self.folder.glob(_LIBRARY))
+
     @property
     def commit(self) -> str:
-        """The commit that is checked out."""
-        command = ["git", "-C", str(self.folder), "rev-parse", "HEAD"]
+        """The commit that is checked out; ``-dirty`` follows it if files of it have changed."""
+        command = ["git", "-C", str(self.folder), "describe", "--always", "--abbrev=40"]
+        command += ["--exclude=*", "--dirty"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ToolError(f"TFLM must be a git checkout: {done.stderr.strip()} ({self.folder})")
@@ -69,12 +95,24 @@ class Tree:
 
 def build_plain(tree: Tree, folder: Path) -> Path:
     """Compile the application without our operator, and return it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return _linked(tree, folder, [])
+    return _linked(tree, folder, [], [])
+
+
+def library_files(name: str, partitioned: Partitioned) -> dict[str, bytes]:
+    """Return what ``kiwicha compile --format tflite`` writes for a model, by path.
+
+    Parameters
+    ----------
+    name : str
+        Of the model.
+    partitioned : Partitioned
+        What is computed by Programs.
+    """
+    return tflm_files(name, partitioned, write_model(name, partitioned))
 
 
 def build_with_operator(
-    tree: Tree, folder: Path, name: str, partitioned: Partitioned
+    tree: Tree, folder: Path, name: str, files: Mapping[str, bytes]
 ) -> tuple[Path, Path]:
     """Compile library and application; return the application and the model.
 
@@ -83,29 +121,41 @@ def build_with_operator(
     tree : Tree
         What it is built against.
     folder : Path
-        Receives the library of the model.
+        Receives the library. It may have that of another model: what both share is compiled once.
     name : str
         Of the model.
-    partitioned : Partitioned
-        Compiled for ``baseline``.
+    files : mapping
+        From `library_files`, for ``baseline``.
     """
-    model = write_model(name, partitioned)
-    for path, raw in tflm_files(name, partitioned, model).items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(raw)
+    archive = folder / "build" / "libkiwicha.a"
+    for old in (archive, *folder.glob("model/*.[ch]")):
+        old.unlink(missing_ok=True)
+    for path, raw in files.items():
+        place = folder / path
+        # What is as it was keeps its time, and make does not compile it anew.
+        if not place.exists() or place.read_bytes() != raw:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(raw)
     command = [*tools.make().command, "-s", f"-j{tools.cores()}", f"TFLM={tree.folder}"]
     command += [f"TFLM_FLAGS={' '.join(tree.flags)}", "CFLAGS=-O2 -Werror"]
     tools.run(command, name="make", folder=folder)
     # All of the archive: the kernels of the model, which is read from a file here.
-    words = ["-DKIWICHA_OPERATOR", f"-I{folder}", "-x", "c", "platform/platform.c", "-x", "none"]
-    words += ["-Wl,--whole-archive", "build/libkiwicha.a", "-Wl,--no-whole-archive"]
-    return _linked(tree, folder, words), folder / f"{name}.kiwicha.tflite"
+    parts = ["-x", "c", "platform/platform.c", "-x", "none", f"-I{folder}"]
+    parts += ["-Wl,--whole-archive", str(archive), "-Wl,--no-whole-archive"]
+    application = _linked(tree, folder, ["-DKIWICHA_OPERATOR", f"-I{folder}"], parts)
+    return application, folder / f"{name}.kiwicha.tflite"
 
 
-def _linked(tree: Tree, folder: Path, words: list[str]) -> Path:
-    command = [*tools.cxx().command, "-std=c++17", "-O1", *tree.flags, "-x", "c++", str(_SOURCE)]
-    command += [*(words or ["-x", "none"]), str(tree.library), "-o", "application"]
-    tools.run(command, name="the host's compiler", folder=folder)
+def _linked(tree: Tree, folder: Path, flags: Sequence[str], parts: Sequence[str]) -> Path:
+    """Compile the application, if it is not there from another model, and link it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    cxx, name = tools.cxx().command, "the host's compiler"
+    compiled = folder / "application.o"
+    if not compiled.exists():
+        words = ["-std=c++17", "-O1", *tree.flags, *flags, "-c", str(_SOURCE), "-o", str(compiled)]
+        tools.run([*cxx, *words], name=name, folder=folder)
+    words = [str(compiled), *parts, str(tree.library), "-o", "application"]
+    tools.run([*cxx, *words], name=name, folder=folder)
     return folder / "application"
 
 

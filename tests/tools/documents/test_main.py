@@ -29,6 +29,7 @@ PAGES = [
     "docs/c-api.md",
     "docs/guides/camera.md",
     "docs/guides/sound.md",
+    "docs/guides/tflm.md",
     "docs/timing.md",
     "src/kiwicha/data/demo_runs.json",
 ]
@@ -39,7 +40,8 @@ def project(folder: Path, readme: str) -> Path:
     (folder / "src" / "kiwicha" / "data").mkdir(parents=True)
     (folder / "README.md").write_text(readme)
     (folder / "docs" / "guides").mkdir()
-    guides = ("guides/beside-the-engine.md", "guides/camera.md", "guides/sound.md", "c-api.md")
+    names = ("beside-the-engine", "camera", "sound", "tflm")
+    guides = (*(f"guides/{name}.md" for name in names), "c-api.md")
     pages = ("bring-up.md", "depthwise.md", "energy.md", "engine.md", "performance.md", "timing.md")
     for name in (*pages, *guides):
         (folder / "docs" / name).write_text(f"{documents.BEGIN}\n{documents.END}\n")

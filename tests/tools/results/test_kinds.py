@@ -17,6 +17,7 @@ from tools import (
     reference_sweep,
     soak,
     sound_share,
+    tflm,
     times,
     transcript,
 )
@@ -36,6 +37,7 @@ from tools.results.kinds import (
     soak_command,
     sound_command,
     sweep_command,
+    tflm_command,
     times_command,
     timing_command,
 )
@@ -107,6 +109,7 @@ def test_commands_of_the_other_kinds() -> None:
     assert energy_command("a", run) == "kiwicha energy kws --config 64 --json a"
     assert onnx_command("a", {}) == "python -m tools.onnx_draws --json a"
     assert times_command("a", {}) == "python -m tools.times --json a"
+    assert tflm_command("a", {}) == "python -m tools.tflm --json a"
     assert sweep_command("a", {}) == "python -m tools.reference_sweep --json a"
 
 
@@ -117,7 +120,10 @@ def test_the_command_of_each_committed_file_exists(
     program, *words = result.command.split()
     if program != "kiwicha":
         assert [program, words[0]] == ["python", "-m"]
-        own = (reference_sweep, soak, sound_share, beside, camera, onnx_draws, times, transcript)
+        own = (
+            *(reference_sweep, soak, sound_share, beside, camera, onnx_draws, tflm, times),
+            transcript,
+        )
         assert words[1] in {tool.__name__ for tool in own}
         return
     group = words[: 2 if words[0] == "mlperf" else 1]
