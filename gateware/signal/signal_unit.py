@@ -35,8 +35,8 @@ _SUM_BITS = 64
 class SignalUnit(wiring.Component):
     """Execute the instructions of `kiwicha.contract.signal.SignalOp`.
 
-    Cycles from a command to the next one: 1; 3 behind TAPER, 5 behind POINT and BAND of index 0,
-    and behind TRANSFORM as `Transform` says, and 6 more. ROOT of index 2 answers when the root is
+    Cycles from a command to the next one: 1; 3 behind TAPER; 6 behind POINT, and BAND of index 0;
+    behind TRANSFORM as `Transform` says, and 7 more. ROOT of index 2 answers when the root is
     there.
 
     Members
