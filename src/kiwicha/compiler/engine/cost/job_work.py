@@ -49,6 +49,7 @@ __all__ = [
     "block_decoder_cycles",
     "decoder_cycles",
     "job_work",
+    "mean_fill_cycles",
     "result_cycles",
 ]
 
@@ -218,15 +219,41 @@ def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:
 def _fills(job: EngineJob, macs: int, has_blocks: bool) -> tuple[float, int, int]:
     """Return `Work.fill_bytes`, `Work.fill_cycles` and `Work.first_fill_cycles`."""
     shape = stream_shape(job, macs)
-    # A word of a table goes to as many outputs at a time as there are.
-    beats = BEAT_BYTES // outputs_of(macs) if job.kind in TABLE_STREAM_KINDS else 1
-    taken = math.ceil(_head(shape) + shape.body * beats)
+    taken = math.ceil(_taken(shape, job, macs))
     if not job.flags & JobFlag.CODED:
         return shape.raw_bytes / job.groups, taken, 0
     stored = job.weights_bytes / job.groups
     if has_blocks:
         return stored, block_decoder_cycles(shape, job.weights_bytes), BLOCK_STREAM_CYCLES
     return stored, max(decoder_cycles(shape, job.weights_bytes), taken), DECODER_STREAM_CYCLES
+
+
+def mean_fill_cycles(job: EngineJob, macs: int, fill_cycles: int) -> float:
+    """Return `Work.fill_cycles` as the average that it is, where each group takes whole cycles.
+
+    The first groups have all parameters, and with SHARED later ones a part of them: a cycle more
+    for each of many groups is more than a pool or a mean takes anything for.
+
+    Parameters
+    ----------
+    job : EngineJob
+        The job.
+    macs : int
+        Products per cycle.
+    fill_cycles : int
+        As in its `Work`.
+    """
+    if job.flags & JobFlag.CODED:
+        # What the decoder takes is an estimate itself.
+        return fill_cycles
+    return _taken(stream_shape(job, macs), job, macs)
+
+
+def _taken(shape: Shape, job: EngineJob, macs: int) -> float:
+    """Return the cycles that the weight buffer needs for a group that is not coded, on average."""
+    # A word of a table goes to as many outputs at a time as there are.
+    beats = BEAT_BYTES // outputs_of(macs) if job.kind in TABLE_STREAM_KINDS else 1
+    return _head(shape) + shape.body * beats
 
 
 def _head(shape: Shape) -> float:
