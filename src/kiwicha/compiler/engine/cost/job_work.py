@@ -228,11 +228,12 @@ def _fills(job: EngineJob, macs: int, has_blocks: bool) -> tuple[float, int, int
     return stored, max(decoder_cycles(shape, job.weights_bytes), taken), DECODER_STREAM_CYCLES
 
 
-def mean_fill_cycles(job: EngineJob, macs: int, fill_cycles: int) -> float:
-    """Return `Work.fill_cycles` as the average that it is, where each group takes whole cycles.
+def mean_fill_cycles(job: EngineJob, macs: int, has_blocks: bool = False) -> float:
+    """Return `Work.fill_cycles` as the average that it is, not rounded up.
 
-    The first groups have all parameters, and with SHARED later ones a part of them: a cycle more
-    for each of many groups is more than a pool or a mean takes anything for.
+    The first groups have all parameters, with SHARED later ones a part of them, and groups differ
+    in what their decoder takes. A cycle more for each is much where there are many short ones, as
+    in a pool.
 
     Parameters
     ----------
@@ -240,13 +241,17 @@ def mean_fill_cycles(job: EngineJob, macs: int, fill_cycles: int) -> float:
         The job.
     macs : int
         Products per cycle.
-    fill_cycles : int
-        As in its `Work`.
+    has_blocks : bool
+        As `Config.has_blocks`.
     """
-    if job.flags & JobFlag.CODED:
-        # What the decoder takes is an estimate itself.
-        return fill_cycles
-    return _taken(stream_shape(job, macs), job, macs)
+    shape = stream_shape(job, macs)
+    taken = _taken(shape, job, macs)
+    if not job.flags & JobFlag.CODED:
+        return taken
+    if has_blocks:
+        # What was measured is nearer to what is rounded up: `BEAT_MEETING` is low.
+        return block_decoder_cycles(shape, job.weights_bytes)
+    return max(_decoder_cycles(shape, job.weights_bytes), taken)
 
 
 def _taken(shape: Shape, job: EngineJob, macs: int) -> float:
@@ -271,12 +276,17 @@ def block_decoder_cycles(shape: Shape, coded_bytes: int) -> int:
 
 
 def decoder_cycles(shape: Shape, coded_bytes: int) -> int:
-    """Return the cycles that the decoder needs for a group of a coded stream, on average."""
+    """Return the cycles that the decoder needs for a group of a coded stream, rounded up."""
+    return math.ceil(_decoder_cycles(shape, coded_bytes))
+
+
+def _decoder_cycles(shape: Shape, coded_bytes: int) -> float:
+    """Return the same on average."""
     steps = shape.body * BEAT_BYTES // LANES
     head = _head(shape)
     chunks = (coded_bytes / shape.groups - BEAT_BYTES * head) * 8 / CHUNK_BITS
     decoded = max(steps, chunks) + chunks * CHUNK_MEETING
-    return math.ceil(head + decoded + DECODER_GROUP_CYCLES)
+    return head + decoded + DECODER_GROUP_CYCLES
 
 
 def _kernel_rows(job: EngineJob, row: int) -> tuple[int, int]:

@@ -93,7 +93,7 @@ class Threads:
         slack = self._decoder_slack if is_coded else 1.0
         fill_cycles: float = work.fill_cycles
         if self._is_report and not isinstance(job, EngineMove):
-            fill_cycles = mean_fill_cycles(job, self._engine[0], work.fill_cycles)
+            fill_cycles = mean_fill_cycles(job, self._engine[0], self._engine[2])
         return Pace(
             fill_lines=work.fill_bytes / LINE_BYTES,
             fill_cycles=fill_cycles * slack if has_bank else 0,
