@@ -265,7 +265,7 @@ def _lowered(graph: Graph, target: Config) -> list[Network]:
 
 def _predicted_cycles(compilation: Compilation) -> int:
     program = compilation.program
-    return predict_program(program)[0] if compilation.config.engine_macs else 0
+    return predict_program(program, is_report=False)[0] if compilation.config.engine_macs else 0
 
 
 def _compilation(

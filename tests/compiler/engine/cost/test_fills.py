@@ -79,3 +79,22 @@ def test_words_that_come_ahead_follow_each_other_on_a_slow_memory() -> None:
     before = job(output_columns=1000, row_words=8, group_words=8)
     _, (_, found) = predict_list([before, pool], [], 64, 1, SDR_HALF_RATE)
     assert found.end - found.start == pytest.approx(3167, rel=NEAR)
+
+
+def test_reports_take_the_average_of_groups_that_wait_for_their_fills() -> None:
+    # 16 beats of parameters and words for each of the first two groups, eight for the others.
+    pool = job(
+        kind=JobKind.DEPTHWISE,
+        flags=JobFlag.ONES | JobFlag.SHARED,
+        groups=80,
+        row_span=1,
+        kernel_rows=25,
+        input_rows=25,
+        interval=2,
+        last_beats=2,
+    )
+    before = job(output_columns=1000, row_words=8, group_words=8)
+    _, (_, rounded) = predict_list([before, pool], [], 64)
+    _, (_, found) = predict_list([before, pool], [], 64, is_report=True)
+    assert found.end - found.start == pytest.approx(2274, rel=0.01)
+    assert found.end - found.start < rounded.end - rounded.start - 25

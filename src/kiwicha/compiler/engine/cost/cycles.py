@@ -35,6 +35,7 @@ def predict_list(
     memory: Memory = DDR3_QUARTER_RATE,
     *,
     has_blocks: bool = False,
+    is_report: bool = False,
 ) -> tuple[int, tuple[JobCycles, ...]]:
     """Return the cycles of a list, and of its jobs.
 
@@ -50,9 +51,11 @@ def predict_list(
         What DRAM the system has.
     has_blocks : bool
         As `Config.has_blocks`.
+    is_report : bool
+        As in `kiwicha.compiler.engine.cost.timeline.Threads`.
     """
     engine = macs, requantizer_cycles, has_blocks
-    return _predicted(tuple(jobs), tuple(transfers), engine, memory)
+    return _predicted(tuple(jobs), tuple(transfers), engine, memory, is_report)
 
 
 @lru_cache(maxsize=256)
@@ -61,22 +64,37 @@ def _predicted(
     transfers: tuple[EngineTransfer, ...],
     engine: tuple[int, int, bool],
     memory: Memory,
+    is_report: bool,
 ) -> tuple[int, tuple[JobCycles, ...]]:
     """Return what `predict_list` does; lists are asked about again, read back from a Program."""
     macs, requantizer_cycles, has_blocks = engine
     if any(map(is_unit_job, jobs)):
         return UnitThreads(jobs, transfers, macs, requantizer_cycles, memory).run()
     threads = Threads(
-        jobs, transfers, macs, requantizer_cycles, memory=memory, has_blocks=has_blocks
+        *(jobs, transfers, macs, requantizer_cycles),
+        memory=memory,
+        has_blocks=has_blocks,
+        is_report=is_report,
     )
     return threads.run()
 
 
-def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[JobCycles, ...]]]]:
+def predict_program(
+    program: Program, *, is_report: bool = True
+) -> tuple[int, dict[int, tuple[int, tuple[JobCycles, ...]]]]:
     """Return the predicted cycles of an inference, and of each list by the number of its step.
 
     They are for the memory that the Program was compiled for, with the weights that a list keeps.
     Of a list counts what the steps beside it do not hide.
+
+    Parameters
+    ----------
+    program : Program
+        For an engine.
+    is_report : bool
+        Whether it is to be reported. The compiler chooses between Programs by what its passes
+        predict, which rounds the weights of groups: see
+        `kiwicha.compiler.engine.cost.timeline.Threads`.
     """
     config = program.config
     lists = {}
@@ -95,6 +113,7 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[J
             config.requantizer_cycles,
             config.memory,
             has_blocks=config.has_blocks,
+            is_report=is_report,
         )
         beside = program.steps[number + 1 :][: params.overlapped_steps]
         total += _cpu_cycles_of_list(params, config.memory, is_cold=number in cold)

@@ -54,6 +54,7 @@ __all__ = [
     "block_decoder_cycles",
     "decoder_cycles",
     "job_work",
+    "mean_fill_cycles",
     "result_cycles",
 ]
 
@@ -231,15 +232,46 @@ def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:
 def _fills(job: EngineJob, macs: int, has_blocks: bool) -> tuple[float, int, int]:
     """Return `Work.fill_bytes`, `Work.fill_cycles` and `Work.first_fill_cycles`."""
     shape = stream_shape(job, macs)
-    # A word of a table goes to as many outputs at a time as there are.
-    beats = BEAT_BYTES // outputs_of(macs) if job.kind in TABLE_STREAM_KINDS else 1
-    taken = math.ceil(_head(shape) + shape.body * beats)
+    taken = math.ceil(_taken(shape, job, macs))
     if not job.flags & JobFlag.CODED:
         return shape.raw_bytes / job.groups, taken, 0
     stored = job.weights_bytes / job.groups
     if has_blocks:
         return stored, block_decoder_cycles(shape, job.weights_bytes), BLOCK_STREAM_CYCLES
     return stored, max(decoder_cycles(shape, job.weights_bytes), taken), DECODER_STREAM_CYCLES
+
+
+def mean_fill_cycles(job: EngineJob, macs: int, has_blocks: bool = False) -> float:
+    """Return `Work.fill_cycles` as the average that it is, not rounded up.
+
+    The first groups have all parameters, with SHARED later ones a part of them, and groups differ
+    in what their decoder takes. A cycle more for each is much where there are many short ones, as
+    in a pool.
+
+    Parameters
+    ----------
+    job : EngineJob
+        The job.
+    macs : int
+        Products per cycle.
+    has_blocks : bool
+        As `Config.has_blocks`.
+    """
+    shape = stream_shape(job, macs)
+    taken = _taken(shape, job, macs)
+    if not job.flags & JobFlag.CODED:
+        return taken
+    if has_blocks:
+        # What was measured is nearer to what is rounded up: `BEAT_MEETING` is low.
+        return block_decoder_cycles(shape, job.weights_bytes)
+    return max(_decoder_cycles(shape, job.weights_bytes), taken)
+
+
+def _taken(shape: Shape, job: EngineJob, macs: int) -> float:
+    """Return the cycles that the weight buffer needs for a group that is not coded, on average."""
+    # A word of a table goes to as many outputs at a time as there are.
+    beats = BEAT_BYTES // outputs_of(macs) if job.kind in TABLE_STREAM_KINDS else 1
+    return _head(shape) + shape.body * beats
 
 
 def _head(shape: Shape) -> float:
@@ -257,12 +289,17 @@ def block_decoder_cycles(shape: Shape, coded_bytes: int) -> int:
 
 
 def decoder_cycles(shape: Shape, coded_bytes: int) -> int:
-    """Return the cycles that the decoder needs for a group of a coded stream, on average."""
+    """Return the cycles that the decoder needs for a group of a coded stream, rounded up."""
+    return math.ceil(_decoder_cycles(shape, coded_bytes))
+
+
+def _decoder_cycles(shape: Shape, coded_bytes: int) -> float:
+    """Return the same on average."""
     steps = shape.body * BEAT_BYTES // LANES
     head = _head(shape)
     chunks = (coded_bytes / shape.groups - BEAT_BYTES * head) * 8 / CHUNK_BITS
     decoded = max(steps, chunks) + chunks * CHUNK_MEETING
-    return math.ceil(head + decoded + DECODER_GROUP_CYCLES)
+    return head + decoded + DECODER_GROUP_CYCLES
 
 
 def _kernel_rows(job: EngineJob, row: int) -> tuple[int, int]:
