@@ -5,6 +5,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.signal import transform_roots
 from kiwicha.gateware.signal.interfaces import (
     CIRCLE_BITS,
     FACTORS,
@@ -13,7 +14,6 @@ from kiwicha.gateware.signal.interfaces import (
     PRODUCTS,
 )
 from kiwicha.gateware.signal.places import HALF_BITS, leg_place
-from kiwicha.numerics import fourier
 
 __all__ = ["Transform"]
 
@@ -336,5 +336,4 @@ class Transform(wiring.Component):
 
 def _circle() -> list[dict[str, int]]:
     """Return the roots of one of the largest transform of real numbers."""
-    roots = fourier.twiddles(1 << CIRCLE_BITS).tolist()
-    return [{"re": re, "im": im} for re, im in roots]
+    return [{"re": re, "im": im} for re, im in transform_roots(1 << CIRCLE_BITS)]

@@ -1,10 +1,16 @@
 """The unit for frames of sound: its instructions and its sizes.
 
 It stands beside the instruction tier where `Config.has_signal` says so. Its instructions are those
-of `kiwicha.contract.cfu.Group.SIGNAL`.
+of `kiwicha.contract.cfu.Group.SIGNAL`. The roots of one that transforms multiply by are here, too,
+which CPU and unit share.
+
+Notes
+-----
+Ref: _kiss_fft_guts.h and kiss_fft.c of KISS FFT 1.3.0 with FIXED_POINT=16 (the roots).
 """
 
 import enum
+import math
 
 __all__ = [
     "LEAST_HALF_BITS",
@@ -14,11 +20,15 @@ __all__ = [
     "SignalOp",
     "SignalPoint",
     "SignalRoot",
+    "root_of_one",
+    "transform_roots",
 ]
 
 LEAST_HALF_BITS = 2
 MOST_HALF_BITS = 8
 """Bits of the complex numbers of a transform, which are half as many as the samples: 4 to 256."""
+_ROOT_ONE = 2**15 - 1
+"""What stands for 1 in a root."""
 
 
 class SignalOp(enum.IntEnum):
@@ -99,3 +109,15 @@ SIGNAL_INDEXES = {
     SignalOp.BITS: 1,
 }
 """How many indexes each instruction has."""
+
+
+def root_of_one(phase: float) -> tuple[int, int]:
+    """Return the number of magnitude 1 at a phase in radians: real and imaginary part, int16."""
+    re, im = (math.floor(0.5 + _ROOT_ONE * part) for part in (math.cos(phase), math.sin(phase)))
+    return re, im
+
+
+def transform_roots(size: int, *, is_inverse: bool = False) -> list[tuple[int, int]]:
+    """Return the roots of one that the stages of a transform of ``size`` numbers multiply by."""
+    sign = 1 if is_inverse else -1
+    return [root_of_one(sign * 2 * math.pi * k / size) for k in range(size)]

@@ -210,7 +210,7 @@ _FITS = {
         step_bram=16,
         uneven_lut=1_030,
         macs_per_bram=4,
-        engine_bram=11,
+        engine_bram=13,
         # Those with more lanes are not for ECP5.
         sums_bram=0,
         tables_bram=0,

@@ -14,6 +14,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.contract.signal import root_of_one, transform_roots
+
 __all__ = [
     "inverse_real_transform",
     "positions",
@@ -54,8 +56,7 @@ def positions(size: int) -> Ints:
 
 def twiddles(size: int, *, is_inverse: bool = False) -> Ints:
     """Return the roots of one, int64 [size, 2], that stages multiply by."""
-    sign = 1 if is_inverse else -1
-    return _roots([sign * 2 * math.pi * k / size for k in range(size)])
+    return np.array(transform_roots(size, is_inverse=is_inverse), np.int64)
 
 
 def super_twiddles(size: int, *, is_inverse: bool = False) -> Ints:
@@ -69,7 +70,8 @@ def super_twiddles(size: int, *, is_inverse: bool = False) -> Ints:
         Real numbers come out of it.
     """
     sign = 1 if is_inverse else -1
-    return _roots([sign * math.pi * ((k + 1) / size + 0.5) for k in range(size // 2)])
+    phases = [sign * math.pi * ((k + 1) / size + 0.5) for k in range(size // 2)]
+    return np.array([root_of_one(phase) for phase in phases], np.int64).reshape(-1, 2)
 
 
 def real_transform(samples: NDArray[np.int16], size: int) -> NDArray[np.int16]:
@@ -129,12 +131,6 @@ def inverse_real_transform(spectra: NDArray[np.int16], size: int) -> NDArray[np.
     roots = twiddles(half, is_inverse=True)
     found = _transform((work_re, work_im), roots, is_inverse=True)
     return np.stack(found, axis=-1).reshape(len(spectra), size).astype(np.int16)
-
-
-def _roots(phases: list[float]) -> Ints:
-    parts = [(math.cos(phase), math.sin(phase)) for phase in phases]
-    found: Ints = np.floor(0.5 + _ONE * np.array(parts)).astype(np.int64).reshape(-1, 2)
-    return found
 
 
 def _transform(numbers: Pair, roots: Ints, *, is_inverse: bool) -> Pair:
