@@ -103,6 +103,7 @@ def test_firmware_and_program_are_there_at_power_up(simulator: Simulator, tmp_pa
 
 
 @pytest.mark.verilator
+@pytest.mark.nightly
 def test_an_application_starts_at_power_up(simulator: Simulator, tmp_path: Path) -> None:
     model = random_networks.engine_network(5).model
     files = library("first", compile_stages(model, SIMD), model)
