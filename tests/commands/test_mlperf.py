@@ -121,8 +121,10 @@ def test_a_device_is_served(hardware: Any, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(lines, "opened_line", opened_line)
     words = ["mlperf", "serve", "kws", "--config", "simd"]
     threading.Thread(target=cli.main, args=(words,), daemon=True).start()
-    with serial.Serial(places.get(timeout=60), timeout=30) as runner:
+    with serial.Serial(places.get(timeout=60), timeout=2) as runner:
+        # Nothing comes if the device was ready before.
         runner.read_until(b"m-ready\r\n")
+        runner.timeout = 30
         for command in ("db load 490", f"db {bytes(490).hex()}", "infer 2 0"):
             runner.write(f"{command}%".encode())
             answer = runner.read_until(b"m-ready\r\n").decode()
