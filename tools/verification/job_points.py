@@ -11,6 +11,7 @@ from kiwicha.contract.engine import (
     TransferFlag,
 )
 from kiwicha.contract.moves import AnyJob, EngineMove, MoveFlag
+from kiwicha.contract.recurrences import EngineRecurrence
 from tests.gateware.engine.random_lists import Case
 
 __all__ = ["points_of"]
@@ -50,6 +51,8 @@ def _features(job: AnyJob) -> Iterator[str]:
     if isinstance(job, EngineMove):
         yield MoveFlag(job.flags).name or "pieces"
         yield "negative step" if min(*job.source_steps, *job.target_steps) < 0 else "steps forward"
+        return
+    if isinstance(job, EngineRecurrence):
         return
     flags, sums = JobFlag(job.flags), SumFlag(job.sums)
     yield from (str(flag.name) for flag in flags)

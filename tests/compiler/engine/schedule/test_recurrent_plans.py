@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model, compile_stages
+from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.compiler.reasons import engine_refusals
 from kiwicha.contract.engine import JobFlag, JobKind
 from kiwicha.program.image import Program
@@ -45,6 +46,12 @@ def test_a_list_has_two_jobs_for_each_step(batches: int) -> None:
     states = 3 * batches * units
     assert inputs == batches * steps * 12 + states
     assert outputs == batches * steps * units + states
+
+
+def test_reports_predict_what_the_choice_was_made_by() -> None:
+    program = compile_model(lstm((1, 7, 12), 9), "64-recurrent")
+    chosen, _ = predict_program(program, is_report=False)
+    assert predict_program(program)[0] == pytest.approx(chosen, rel=0.01)
 
 
 CASES = {

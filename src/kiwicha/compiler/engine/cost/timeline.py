@@ -99,7 +99,7 @@ class Threads:
         has_bank = not _brings_tables(job)
         slack = self._decoder_slack if is_coded else 1.0
         fill_cycles: float = work.fill_cycles
-        if self._is_report and not isinstance(job, EngineMove):
+        if self._is_report and isinstance(job, EngineJob):
             fill_cycles = mean_fill_cycles(job, self._engine[0], self._engine[2])
         return Pace(
             fill_lines=work.fill_bytes / LINE_BYTES,
