@@ -21,6 +21,7 @@ def test_trace_refuses_other_files(kiwicha: Command, tiny: Path, tmp_path: Path)
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_trace_writes_what_viewers_and_people_open(kiwicha: Command, tmp_path: Path) -> None:
     (tmp_path / "heads.tflite").write_bytes(two_heads())

@@ -43,6 +43,7 @@ def run(environment: dict[str, str], *arguments: str | Path) -> subprocess.Compl
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_the_example_runs_everywhere(installed: dict[str, str], tmp_path: Path) -> None:
     path, image, golden = (tmp_path / name for name in ("m.tflite", "image.bin", "golden.bin"))

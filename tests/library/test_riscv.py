@@ -58,6 +58,7 @@ def objects_of(root: Path) -> list[tuple[str, bytes]]:
     return [(path.name, path.read_bytes()) for path in sorted((root / "build").rglob("*.o"))]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_one_model_is_small(person_detect: Path) -> None:
     elf = library_builds.riscv_application(person_detect, "64")

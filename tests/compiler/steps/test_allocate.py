@@ -13,7 +13,7 @@ from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.memory.placement import Buffer, Slice, lower_bound, place
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.errors import CapacityError
-from tests.support.choices import INT8_MODELS
+from tests.support.choices import INT8_MODELS, by_day
 from tests.support.models import random_moves, random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 
@@ -157,7 +157,7 @@ def live_bytes(compilation: Compilation) -> int:
     return ALIGNMENT_BYTES * max(Counter(step for step, _ in needed).values())
 
 
-@pytest.mark.parametrize("config", ["simd", "64"])
+@pytest.mark.parametrize("config", by_day("simd", "64"))
 def test_what_no_view_needs_any_more_is_used_again(config: str) -> None:
     for seed in range(60):
         compilation = compile_stages(random_moves.network(seed).model, config)

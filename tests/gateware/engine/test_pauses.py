@@ -55,6 +55,7 @@ def check_stops(case: Case, outcome: Outcome) -> int:
     return stopped
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("macs", by_day(64, 128, 256, 32))
 @pytest.mark.parametrize("timing", by_day(STUBBORN, DDR3), ids=["stubborn", "ddr3"])

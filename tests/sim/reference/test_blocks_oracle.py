@@ -15,7 +15,7 @@ from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.slow
 
-BLOCK = 12
+BLOCK = 6
 """Random models that one test asks the oracle about."""
 ORACLES = {DType.INT8: oracle.MICRO, DType.UINT8: oracle.LITERT}
 
@@ -48,7 +48,7 @@ def test_separate_channels(dtype: DType) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("dtype", ORACLES, ids=lambda dtype: dtype.name.lower())
-@pytest.mark.parametrize("first", range(BLOCK, 20 * BLOCK, BLOCK))
+@pytest.mark.parametrize("first", range(BLOCK, 40 * BLOCK, BLOCK))
 def test_many_separate_channels(dtype: DType, first: int) -> None:
     check(dtype, range(first, first + BLOCK))
 

@@ -10,13 +10,13 @@ from kiwicha.contract import configs
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support.choices import INT8_MODELS, by_day
+from tests.support.choices import INT8_MODELS, at_night, by_day
 from tests.support.models import random_models, random_networks
 from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.slow
 
-BLOCK = 20
+BLOCK = 8
 """Random models that one test asks the oracle about."""
 SMALL = ((64, 1), (32, 2), (64, 8), (128, 4))
 """Products per cycle and KiB of scratchpad of engines in which tensors must be streamed."""
@@ -52,7 +52,7 @@ def test_goldens(
 
 
 @pytest.mark.parametrize("config", by_day("64", "32", "128"))
-@pytest.mark.parametrize("name", INT8_MODELS)
+@pytest.mark.parametrize("name", [at_night(INT8_MODELS[0]), *INT8_MODELS[1:]])
 def test_goldens_optimized_for_size(name: str, config: str, zoo_model, golden_cases) -> None:
     program = compile_model(zoo_model(name), config, optimize="size")
     golden = golden_cases(name)[0]
@@ -97,6 +97,7 @@ def test_random_networks(first: int, small_engines: list[str]) -> None:
     check({seed: random_networks.engine_network(seed) for seed in seeds}, small_engines)
 
 
+@pytest.mark.nightly
 def test_pools_with_patches_where_a_plan_has_gaps(small_engines: list[str]) -> None:
     check({seed: random_networks.engine_network(seed) for seed in (645, 959)}, small_engines)
 
@@ -108,6 +109,7 @@ def test_random_networks_of_several_images(small_engines: list[str]) -> None:
     check(cases, small_engines)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("first", by_day(0, BLOCK))
 def test_random_pools(first: int, small_engines: list[str]) -> None:
     check(
@@ -116,7 +118,7 @@ def test_random_pools(first: int, small_engines: list[str]) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("first", range(3 * BLOCK, 60 * BLOCK, BLOCK))
+@pytest.mark.parametrize("first", range(3 * BLOCK, 150 * BLOCK, BLOCK))
 def test_many_random_networks(first: int, small_engines: list[str]) -> None:
     test_random_networks(first, small_engines)
 

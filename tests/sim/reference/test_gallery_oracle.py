@@ -20,8 +20,11 @@ LEAST_VALUES = 10
 MOST_SATURATED = 0.15
 """Share of values at the ends of the range."""
 
-_LONG = {"densenet121"}
-"""Those with several hundred layers, which take as long as ten of the others."""
+_AT_NIGHT = {
+    *("densenet121", "inception3", "resnet50", "shufflenet1", "ssdlite_mobiledet"),
+    *("ssdlite_mobilenet3", "yolov8n"),
+}
+"""Those that take as long as several of the others."""
 
 
 def check(model: GalleryModel, config: str) -> None:
@@ -40,7 +43,7 @@ def check(model: GalleryModel, config: str) -> None:
 
 
 @pytest.mark.parametrize("config", by_day("64", "baseline", "simd", "128"))
-@pytest.mark.parametrize("name", [at_night(name) if name in _LONG else name for name in NAMES])
+@pytest.mark.parametrize("name", [at_night(name) if name in _AT_NIGHT else name for name in NAMES])
 def test_int8(name: str, config: str) -> None:
     check(tiny(name), config)
 

@@ -17,7 +17,7 @@ from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.slow
 
-BLOCK = 15
+BLOCK = 6
 """Random models that one test asks the oracle about."""
 CPU, ENGINE = CONFIGS["simd"], ENGINE_CONFIGS["64"]
 
@@ -58,7 +58,7 @@ def test_random_operators(operator: str) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("operator", random_glue.OPERATORS)
-@pytest.mark.parametrize("first", range(BLOCK, 20 * BLOCK, BLOCK))
+@pytest.mark.parametrize("first", range(BLOCK, 50 * BLOCK, BLOCK))
 def test_many_random_operators(operator: str, first: int) -> None:
     seeds = range(first, first + BLOCK)
     check({seed: random_glue.single_operator(operator, seed) for seed in seeds})

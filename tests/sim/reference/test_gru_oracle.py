@@ -12,10 +12,10 @@ from tests.support.choices import by_day
 from tests.support.models.gru import gru
 from tests.support.oracle import oracle
 
-BLOCK = 4
+BLOCK = 2
 
 
-@pytest.mark.parametrize("first", by_day(*range(0, 10 * BLOCK, BLOCK)))
+@pytest.mark.parametrize("first", by_day(*range(0, 20 * BLOCK, BLOCK)))
 @pytest.mark.parametrize("has_loop", [False, True])
 def test_random_layers(first: int, *, has_loop: bool) -> None:
     models = [gru(random.Random(f"gru{first + k}"), has_loop=has_loop) for k in range(BLOCK)]

@@ -11,7 +11,7 @@ from tests.support.choices import INT8_MODELS, by_day
 from tests.support.models import random_models, random_networks
 from tests.support.oracle import oracle
 
-BLOCK = 25
+BLOCK = 10
 """Random models that one test asks the oracle about."""
 
 
@@ -96,12 +96,12 @@ def test_random_networks(first: int) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("operator", random_models.OPERATORS)
-@pytest.mark.parametrize("first", range(2 * BLOCK, 40 * BLOCK, BLOCK))
+@pytest.mark.parametrize("first", range(2 * BLOCK, 100 * BLOCK, BLOCK))
 def test_many_random_operators(operator: str, first: int) -> None:
     test_random_operators(operator, first)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("first", range(2 * BLOCK, 20 * BLOCK, BLOCK))
+@pytest.mark.parametrize("first", range(2 * BLOCK, 50 * BLOCK, BLOCK))
 def test_many_random_networks(first: int) -> None:
     test_random_networks(first)

@@ -15,7 +15,7 @@ from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.slow
 
-BLOCK = 25
+BLOCK = 10
 """Random models that one test asks the oracle about."""
 
 
@@ -67,7 +67,7 @@ def test_random_networks(first: int) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("operator", random_moves.OPERATORS)
-@pytest.mark.parametrize("first", range(BLOCK, 20 * BLOCK, BLOCK))
+@pytest.mark.parametrize("first", range(BLOCK, 50 * BLOCK, BLOCK))
 def test_many_random_operators(operator: str, first: int) -> None:
     seeds = range(first, first + BLOCK)
     cases = {seed: random_moves.single_operator(operator, seed) for seed in seeds}
@@ -75,7 +75,7 @@ def test_many_random_operators(operator: str, first: int) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("first", range(2 * BLOCK, 40 * BLOCK, BLOCK))
+@pytest.mark.parametrize("first", range(2 * BLOCK, 100 * BLOCK, BLOCK))
 def test_many_random_networks(first: int) -> None:
     cases = {seed: random_moves.network(seed) for seed in range(first, first + BLOCK)}
     check(cases, [*CONFIGS.values(), *ENGINE_CONFIGS.values()], firmware_every=1)

@@ -21,7 +21,7 @@ from tests.support.oracle import oracle
 from tests.support.oracle.oracle import Case
 
 CONFIGS = ("64", "baseline", "simd", "256")
-BLOCK = 40
+BLOCK = 15
 
 
 def computed_weights(seed: int) -> Case:
@@ -94,7 +94,7 @@ def check(cases: list[Case], config: str, least: int = 200) -> list[Program]:
 @pytest.mark.parametrize("config", by_day(*CONFIGS))
 @pytest.mark.parametrize("make", [computed_weights, attention])
 def test_products(make: Callable[[int], Case], config: str) -> None:
-    check([make(seed) for seed in range(BLOCK)], config)
+    check([make(seed) for seed in range(BLOCK)], config, least=100)
 
 
 @pytest.mark.parametrize("config", by_day("64", "32", "128", "256", "64-8k-r4", "64-depthwise"))
@@ -110,6 +110,7 @@ def test_larger_products(config: str) -> None:
     assert on_cpu <= 2 * ("8k" in config)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("config", by_day(*CONFIGS))
 def test_batches(config: str) -> None:
     check([random_models.single_operator("BATCH_MATMUL", seed) for seed in range(BLOCK)], config)

@@ -19,7 +19,7 @@ from tests.support.oracle.sequences import Arrays, ask_in_a_row
 
 MODELS = ("mnist_lstm_int8", "keyword_scrambled_8bit")
 INFERENCES = 5
-BLOCK = 20
+BLOCK = 8
 """Random models that one test asks the oracle about."""
 
 
@@ -37,7 +37,7 @@ def differing(kept: Session, inputs: Sequence[Arrays], answers: Sequence[Arrays]
     ]
 
 
-@pytest.mark.parametrize("first", by_day(*range(0, 25 * BLOCK, BLOCK)))
+@pytest.mark.parametrize("first", by_day(*range(0, 62 * BLOCK, BLOCK)))
 @pytest.mark.parametrize("kind", RECURRENT)
 def test_random_models(kind: str, first: int) -> None:
     models = [RECURRENT[kind](random.Random(f"{kind}{first + k}")) for k in range(BLOCK)]

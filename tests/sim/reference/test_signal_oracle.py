@@ -15,7 +15,7 @@ from tests.support.choices import by_day
 from tests.support.models.signals import SIGNALS
 from tests.support.oracle.sequences import ask_in_a_row
 
-BLOCK = 25
+BLOCK = 10
 """Random models that one test asks the oracle about."""
 
 
@@ -23,7 +23,7 @@ def session(model: bytes, config: str) -> Session:
     return Session(Program.from_bytes(compile_model(model, config).to_bytes()))
 
 
-@pytest.mark.parametrize("first", by_day(*range(0, 10 * BLOCK, BLOCK)))
+@pytest.mark.parametrize("first", by_day(*range(0, 25 * BLOCK, BLOCK)))
 @pytest.mark.parametrize("kind", SIGNALS)
 def test_random_models(kind: str, first: int) -> None:
     made = [SIGNALS[kind](np.random.default_rng([first + k, len(kind)])) for k in range(BLOCK)]

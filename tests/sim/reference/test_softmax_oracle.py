@@ -13,7 +13,7 @@ from tests.support.choices import by_day
 from tests.support.models.random_softmax import softmax_network
 from tests.support.oracle import oracle
 
-BLOCK = 12
+BLOCK = 6
 """Networks that one test asks the oracle about."""
 TINY = dataclasses.replace(
     configs.find_config("64-softmax"), name="64-tiny", scratchpad_bytes=3 * 512

@@ -15,7 +15,7 @@ from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.slow
 
-BLOCK = 16
+BLOCK = 6
 """Random models that one test asks the oracle about."""
 ORACLES = {DType.INT8: oracle.MICRO, DType.UINT8: oracle.LITERT}
 MODELS = {"long": random_networks.long_sums, "transposed": random_networks.transposed}
@@ -55,7 +55,7 @@ def test_random_layers(kind: str, dtype: DType) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("dtype", ORACLES, ids=lambda dtype: dtype.name.lower())
 @pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize("first", range(BLOCK, 20 * BLOCK, BLOCK))
+@pytest.mark.parametrize("first", range(BLOCK, 53 * BLOCK, BLOCK))
 def test_many_random_layers(kind: str, dtype: DType, first: int) -> None:
     check(kind, dtype, range(first, first + BLOCK), CONFIGS)
 

@@ -12,7 +12,7 @@ from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.slow
 
-BLOCK = 24
+BLOCK = 10
 """Random models that one test asks the oracle about."""
 
 
@@ -40,6 +40,6 @@ def test_random_images() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("first", range(BLOCK, 20 * BLOCK, BLOCK))
+@pytest.mark.parametrize("first", range(BLOCK, 48 * BLOCK, BLOCK))
 def test_many_random_images(first: int) -> None:
     check(range(first, first + BLOCK), ("baseline", "32", "64", "128"))

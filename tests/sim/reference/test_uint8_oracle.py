@@ -17,7 +17,7 @@ from tests.support.oracle import oracle
 
 MODELS = ["mobilenet_v1_0.25_128_quant", "mobilenet_v2_1.0_224_quant"]
 ALL_CONFIGS = [*CONFIGS, "64", "128"]
-BLOCK = 15
+BLOCK = 6
 """Random models that one test asks the oracle about."""
 WITHOUT_BIAS = ("has_bias was not true", "optional but was expected")
 """LiteRT refuses CONV_2D without a bias."""
@@ -112,13 +112,13 @@ def test_random_networks() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("operator", random_models.OPERATORS)
-@pytest.mark.parametrize("first", range(BLOCK, 40 * BLOCK, BLOCK))
+@pytest.mark.parametrize("first", range(BLOCK, 100 * BLOCK, BLOCK))
 def test_many_random_operators(operator: str, first: int) -> None:
     check(operators(operator, range(first, first + BLOCK)))
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("first", range(2 * BLOCK, 40 * BLOCK, BLOCK))
+@pytest.mark.parametrize("first", range(2 * BLOCK, 100 * BLOCK, BLOCK))
 def test_many_random_networks(first: int) -> None:
     seeds = range(first, first + BLOCK)
     check({seed: random_networks.network(seed, is_unsigned=True) for seed in seeds})

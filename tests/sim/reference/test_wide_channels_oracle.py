@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 PATTERNS = ([0], [63], [24, 25], [3, 40])
 """Wide channels of 64."""
-MODELS = 30
+MODELS = 24
 
 
 def widths(model: bytes, config: str) -> set[bool]:

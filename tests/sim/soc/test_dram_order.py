@@ -67,6 +67,7 @@ def watch(core: Core, asked: list[int], done: list[int]) -> Iterator[Any]:
         yield
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("memory", by_day(*MEMORIES.values()), ids=lambda memory: memory.name)
 def test_reads_come_in_the_order_of_their_commands(memory: Memory) -> None:

@@ -25,6 +25,7 @@ def test_predictions_are_near() -> None:
     check_predictions([kernel for kernel in MEASURED if not KERNELS[kernel].is_on_demand], count=3)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize(
     "kernel",

@@ -17,6 +17,7 @@ def test_spoilt_programs_are_refused_or_harmless() -> None:
     assert (drawn.executions, drawn.crashes, drawn.hangs) == (200, 0, 0)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_every_byte_of_a_small_program_is_changed() -> None:
     """There are no more flips than that."""

@@ -30,6 +30,7 @@ def run(name: str, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 def test_a_model_of_your_own(tmp_path: Path) -> None:
     out = run("own-model", tmp_path)
     assert "total " in out

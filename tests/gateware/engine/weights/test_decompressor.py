@@ -69,6 +69,7 @@ def test_finds_errors(
     bench.run(simulators[in_blocks], TOP, f"{BENCHES}bad_streams", values, tmp_path)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_passes_raw_streams_without_a_codec(tmp_path: Path) -> None:
     simulator = bench.build(bench.component_verilog(RawStreams(), TOP), TOP)

@@ -44,7 +44,7 @@ def simulators() -> bench.Simulators:
         at_night((128, 8, "", 0.1, 0, 0, 1)),
         at_night((128, 4, "", 0.2, 0, 0, 1)),
         at_night((256, 16, "", 0.1, 0, 0, 1)),
-        (64, 8, "kept", 0.1, 1, 100, 1),
+        at_night((64, 8, "kept", 0.1, 1, 100, 1)),
         at_night((64, 8, "pairs", 0, 0, 0, 0)),
         at_night((128, 8, "pairs", 0.1, 0, 0, 1)),
         at_night((256, 16, "kept", 0.1, 0, 0, 1)),
