@@ -34,11 +34,11 @@ class Work:
     ----------
     outputs : int
         Elements of its output; rows of ARG_MAX; groups of SIMD_FULLY_CONNECTED, of four pixels or
-        one; cycles of RESIZE_BILINEAR.
+        one; cycles of RESIZE_BILINEAR; sums of SIGNAL_OVERLAP_ADD.
     units : int
         Multiply-accumulates of convolutions, elements that pools and reductions read, rows of
         element-wise kernels, SOFTMAX and LOG_SOFTMAX, bytes of long rows of ARG_MAX, pieces that
-        COPY moves.
+        COPY moves, samples that SIGNAL_FRAMES keeps and SIGNAL_OVERLAP_ADD copies.
     extra : int
         Kernel positions that portable convolutions visit, bytes of windows that SIMD_CONV copies,
         multiply-accumulates of pixels that SIMD kernels compute singly, batches of portable
