@@ -136,6 +136,8 @@ class Declaration:
     cost, work : Cost and callable, or None
         What a step takes, and what it does, given its parameters. None for the engine. A kernel
         that replaces another can leave its work out, too.
+    signal_cost : Cost or None
+        What a step takes instead where instructions of the unit for frames of sound are part of it.
     replaces : tuple of Kernel
         The kernels that compute the same; this one is faster.
     condition : callable
@@ -157,10 +159,15 @@ class Declaration:
     states: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     cost: Cost | None = None
+    signal_cost: Cost | None = None
     work: Callable[[Any], Work] | None = None
     replaces: tuple[Kernel, ...] = ()
     condition: Callable[[Call], bool] = _always
     prepare: Callable[[Call], Call] = _unchanged
+
+    def cost_with(self, *, has_signal: bool) -> Cost | None:
+        """Return what a step takes with or without the unit for frames of sound."""
+        return (self.signal_cost if has_signal else None) or self.cost
 
     @property
     def c_name(self) -> str:
