@@ -63,8 +63,8 @@ def check_instructions(
         return
     rng = random.Random(seed)
     stream = [*every_function_id(rng, config), *random_instructions(rng, count)]
-    # An engine's instructions have a check of their own. Those of the unit for frames of sound are
-    # long, and depend on what others have left.
+    # An engine's instructions have checks of their own, as have those of the unit for frames of
+    # sound, which depend on what others have left.
     left_out = {Group.ENGINE: config.engine_macs, Group.SIGNAL: config.has_signal}
     stream = [item for item in stream if not left_out.get(Group(item[0] & 7))]
     wanted = [*KNOWN_STATE, *stream]

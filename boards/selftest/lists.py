@@ -109,7 +109,10 @@ def loads_of_list(
     for tensor, raw in zip(example.program.outputs, expected, strict=True):
         start = tensor.ref.offset
         arena[start : start + tensor.ref.bytes] = bytes(~byte & 0xFF for byte in raw)
-    for tensor, raw in zip(example.program.inputs, inputs, strict=True):
+    program = example.program
+    for state, first in zip(program.states, program.first_values(), strict=True):
+        arena[state.ref.offset : state.ref.offset + state.ref.bytes] = first
+    for tensor, raw in zip(program.inputs, inputs, strict=True):
         arena[tensor.ref.offset : tensor.ref.offset + tensor.ref.bytes] = raw
     return [(FREE_ADDRESS, image), (FREE_ADDRESS + len(image), bytes(arena))]
 
@@ -246,4 +249,5 @@ _CAUSES = {
     JobKind.MOVE: "the engine's move unit, scratchpad or DMA",
     JobKind.SOFTMAX: "the engine's softmax unit",
     JobKind.DEPTHWISE_UNIT: "the engine's depthwise unit",
+    JobKind.RECURRENT: "the engine's unit for steps of LSTMs",
 }

@@ -12,7 +12,7 @@ from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineCall, JobKind, job_kinds
 from kiwicha.program.engine_list import EngineList, read_list
 from kiwicha.program.image import Program
-from kiwicha.tflite_writer.builder import ModelBuilder
+from kiwicha.tflite_writer.builder import ACTIVATIONS, ModelBuilder
 
 __all__ = ["Example", "examples", "smallest"]
 
@@ -23,6 +23,9 @@ _UNIT_CHANNELS = 32
 _SCALE, _ZERO_POINT = 0.05, -3
 _PROBABILITY_SCALE = 1 / 256
 _WEIGHT_SCALE = 0.01
+_SEQUENCE = (1, 6, 16)
+_UNITS = 16
+_HIDDEN_SCALE, _CELL_SCALE = 1 / 128, 2.0**-12
 _STRIDES = {"strideH": 1, "strideW": 1}
 _DEPTHWISE = {**_STRIDES, "depthMultiplier": 1}
 
@@ -34,7 +37,8 @@ class Example:
     Parameters
     ----------
     kind : JobKind
-        What its jobs are there to check; those of the unit have others beside them.
+        What its jobs are there to check; those of the depthwise unit have others beside them, and
+        steps of an LSTM others before them.
     program : Program
         Its only step is the list.
     """
@@ -71,7 +75,11 @@ def examples(config: Config, *, seed: int = 1) -> Iterator[Example]:
     seed : int
         Of the weights.
     """
-    kinds = job_kinds(has_softmax=config.has_softmax, has_depthwise=config.has_depthwise)
+    kinds = job_kinds(
+        has_softmax=config.has_softmax,
+        has_depthwise=config.has_depthwise,
+        has_recurrent=config.has_recurrent,
+    )
     for kind in kinds:
         model = _MODELS[kind](np.random.default_rng((seed, kind)))
         example = Example(kind, compile_model(model, config))
@@ -177,6 +185,43 @@ def _softmax(rng: np.random.Generator) -> bytes:
     return _built("SOFTMAX", [(32, 24)], (32, 24), [], _PROBABILITY_SCALE, -128, beta=1.0)
 
 
+def _steps(rng: np.random.Generator) -> bytes:
+    """Return an LSTM: jobs make the sums of its gates, and others its steps of them."""
+    builder = ModelBuilder("self-test")
+    _, times, inputs = _SEQUENCE
+
+    def weights(columns: int) -> list[int]:
+        shape = (_UNITS, columns)
+        scale = _WEIGHT_SCALE
+        return [builder.tensor(shape, scale=scale, data=_weights(rng, shape)) for _ in range(4)]
+
+    def state(dtype: type[np.generic], scale: float) -> int:
+        index = builder.tensor((1, _UNITS), dtype, scale=scale, zero_point=0)
+        builder.tensors[index].is_variable = True
+        return index
+
+    source = builder.tensor(_SEQUENCE, scale=_SCALE, zero_point=_ZERO_POINT)
+    inner, outer = weights(inputs), weights(_UNITS)
+    zeros = np.zeros(_UNITS, np.int32)
+    biases = [
+        builder.tensor((_UNITS,), np.int32, scale=_SCALE * _WEIGHT_SCALE, data=zeros)
+        for _ in range(4)
+    ]
+    hidden, cell = state(np.int8, _HIDDEN_SCALE), state(np.int16, _CELL_SCALE)
+    result = builder.tensor((1, times, _UNITS), scale=_HIDDEN_SCALE, zero_point=0)
+    absent = [-1] * 3
+    builder.operator(
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        [
+            *(source, *inner, *outer, *absent, *biases, -1, -1, hidden, cell),
+            *(*absent, -1),
+        ],
+        [result],
+        fusedActivationFunction=ACTIVATIONS["TANH"],
+    )
+    return builder.build(inputs=[source], outputs=[result])
+
+
 _MODELS: dict[JobKind, Callable[[np.random.Generator], bytes]] = {
     JobKind.CONV: _convolution,
     JobKind.DEPTHWISE: _depthwise,
@@ -187,4 +232,5 @@ _MODELS: dict[JobKind, Callable[[np.random.Generator], bytes]] = {
     JobKind.MOVE: _move,
     JobKind.SOFTMAX: _softmax,
     JobKind.DEPTHWISE_UNIT: _beside,
+    JobKind.RECURRENT: _steps,
 }

@@ -12,6 +12,7 @@ from kiwicha.boards.selftest.lists import check_jobs, check_patterns, check_watc
 from kiwicha.boards.selftest.memory import check_memory
 from kiwicha.boards.selftest.models import examples
 from kiwicha.boards.selftest.runner import FREE_ADDRESS, Runner, StoppedError
+from kiwicha.boards.selftest.sound_unit import check_sound_unit
 from kiwicha.contract import configs
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.configs import Config
@@ -36,7 +37,9 @@ def self_test(
     seed: int = 1,
     on_stage: Callable[[str], None] | None = None,
 ) -> Iterator[Finding]:
-    """Yield what each check finds: of memory, instructions, engine and interrupts, in this order.
+    """Yield what each check finds, in order.
+
+    Memory comes first, then instructions, the unit for frames of sound, engine and interrupts.
 
     Parameters
     ----------
@@ -94,6 +97,7 @@ def self_test(
             "testing instructions",
             check_instructions(runner, config, count=instructions, seed=seed),
         ),
+        ("testing the unit for sound", check_sound_unit(runner, config, seed=seed)),
         ("testing the engine", _check_engine(runner, config, seed)),
         ("testing interrupts", _check_interrupts(runner, config, seed)),
     ):

@@ -204,24 +204,29 @@ enum kiwicha_status kiwicha_run_signal_subtraction(const struct kiwicha_memory *
     const uint32_t *input = kiwicha_source(memory, &p->input);
     uint32_t *noise = kiwicha_target(memory, &p->noise);
     uint32_t *output = kiwicha_target(memory, &p->output);
-    const uint32_t bits = p->noise_bits, fraction_bits = p->fraction_bits;
-    for (uint32_t k = 0; k < p->channels; k++) {
+    /* In registers: parameters may lie where a tensor does in the data cache. */
+    const uint32_t channels = p->channels, bits = p->noise_bits, fraction_bits = p->fraction_bits;
+    const uint32_t remaining = p->least, is_clamped = p->is_clamped;
+    uint32_t newest = p->newest[0], next_newest = p->newest[1];
+    uint32_t rest = p->rest[0], next_rest = p->rest[1];
+    for (uint32_t k = 0; k < channels; k++) {
         const uint32_t signal = input[k], fine = signal << bits;
-        const uint64_t total =
-            (uint64_t)fine * p->newest[k % 2] + (uint64_t)noise[k] * p->rest[k % 2];
+        const uint64_t total = (uint64_t)fine * newest + (uint64_t)noise[k] * rest;
         uint32_t estimate = shifted(total, fraction_bits);
-        if (!p->is_clamped) {
-            noise[k] = estimate;
-        }
+        const uint32_t unclamped = estimate;
         if (estimate > fine) {
             estimate = fine;
         }
-        if (p->is_clamped) {
-            noise[k] = estimate;
-        }
-        const uint32_t least = shifted((uint64_t)signal * p->least, fraction_bits);
+        noise[k] = is_clamped ? estimate : unclamped;
+        const uint32_t least = shifted((uint64_t)signal * remaining, fraction_bits);
         const uint32_t clean = (fine - estimate) >> bits;
         output[k] = clean > least ? clean : least;
+        /* Weights of odd channels follow those of even ones. */
+        const uint32_t last_newest = newest, last_rest = rest;
+        newest = next_newest;
+        rest = next_rest;
+        next_newest = last_newest;
+        next_rest = last_rest;
     }
     return KIWICHA_STATUS_OK;
 }

@@ -11,14 +11,14 @@ from kiwicha.contract import cfu
 from kiwicha.contract.peripherals import Peripheral
 from kiwicha.contract.sound import RATE_HZ
 from kiwicha.errors import CapacityError, SimulationError, UsageError
-from kiwicha.firmware.build import build_firmware
+from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.firmware.sources import FOLDER
 from kiwicha.program.image import Program
 from kiwicha.sim.soc.microphone_model import MICROPHONE_CONTENTS, MICROPHONE_SAMPLES
 from kiwicha.sim.verilator.image_run import run_image
 from kiwicha.sim.verilator.simulator import build_simulator
 
-__all__ = ["MicrophoneRun", "run_microphone"]
+__all__ = ["MicrophoneRun", "microphone_firmware", "run_microphone"]
 
 _DEMO = FOLDER / "demo" / "microphone.c"
 _PAGE_BYTES = 4096
@@ -63,6 +63,20 @@ class MicrophoneRun:
     frame_cycles: float
     inference_cycles: float
     busy: float
+
+
+def microphone_firmware(frontend: Program, model: Program, soc_header: str) -> Image:
+    """Return the firmware that reads a microphone for a frontend and a model behind it.
+
+    Parameters
+    ----------
+    frontend, model : Program
+        For one configuration.
+    soc_header : str
+        ``kiwicha_soc.h`` of the system.
+    """
+    kernels = {step.kernel for program in (frontend, model) for step in program.steps}
+    return build_firmware(model.config, soc_header, kernels=kernels, has_others=False, main=_DEMO)
 
 
 def run_microphone(
@@ -151,10 +165,7 @@ def run_microphone(
     order += [ring, ring_samples, begin, frames, step_samples, hop, seen, *results]
     loads.append((seen, silence * (window.ref.bytes // len(silence))))
     simulator = build_simulator(config, peripherals=[Peripheral.MICROPHONE], on_build=on_build)
-    kernels = {step.kernel for program in (frontend, model) for step in program.steps}
-    image = build_firmware(
-        config, simulator.soc_header, kernels=kernels, has_others=False, main=_DEMO
-    )
+    image = microphone_firmware(frontend, model, simulator.soc_header)
     if on_build is not None:
         on_build(f"hearing {len(samples) / RATE_HZ:.2f} s of sound")
     loads += [(cfu.ONCHIP_BASE, image.raw), (order_place, struct.pack(f"<{len(order)}I", *order))]

@@ -208,7 +208,12 @@ def _times(system: Path) -> DramTimes:
     return DramTimes(**json.loads((system / _DRAM_TIMES).read_text(encoding="utf-8")))
 
 
-def soc_header_text(config: Config, on_build: Callable[[], None] | None = None) -> str:
+def soc_header_text(
+    config: Config,
+    on_build: Callable[[], None] | None = None,
+    *,
+    peripherals: Collection[Peripheral] = (),
+) -> str:
     """Return ``kiwicha_soc.h`` without compiling the simulator.
 
     Parameters
@@ -217,8 +222,10 @@ def soc_header_text(config: Config, on_build: Callable[[], None] | None = None) 
         The configuration of a Program.
     on_build : callable or None
         Called before the system is generated, and only if it is.
+    peripherals : collection of Peripheral
+        What the system has besides.
     """
-    return (elaborated(config, on_build) / SOC_HEADER).read_text(encoding="utf-8")
+    return (elaborated(config, on_build, peripherals) / SOC_HEADER).read_text(encoding="utf-8")
 
 
 def system_headers(config: Config, on_build: Callable[[], None] | None = None) -> dict[str, str]:

@@ -17,6 +17,7 @@ from kiwicha.sim.reference.executor import Session
 from tests.firmware.test_runtime import signed
 from tests.support.choices import by_day
 from tests.support.models.recurrent import RECURRENT
+from tests.support.models.signal_streams import STREAMS
 from tests.support.models.streaming import STREAMING, sets
 
 INFERENCES = 4
@@ -47,6 +48,18 @@ def test_each_inference_continues(
     result = native.run_native(executables[config], program.to_bytes(), raw, outputs=count)
     assert result.status is Status.OK, result.log
     assert list(result.outputs) == expected(program, inputs)
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_streams_of_sound_continue(executables: dict[str, Path], kind: str) -> None:
+    for seed in range(4):
+        item = STREAMS[kind](np.random.default_rng([seed, 1]))
+        program = compile_model(item.model, "simd")
+        raw = [one[0].tobytes() for one in item.inputs]
+        count = len(raw) * len(program.outputs)
+        result = native.run_native(executables["simd"], program.to_bytes(), raw, outputs=count)
+        assert result.status is Status.OK, result.log
+        assert list(result.outputs) == expected(program, item.inputs)
 
 
 @pytest.mark.parametrize("kind", ["total", *RECURRENT])

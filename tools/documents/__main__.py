@@ -176,7 +176,10 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _BESIDE: replaced(beside, beside_tables(measured("beside"), line)),
         _C_API: replaced(c_api, transcript_section(measured("transcript"), line)),
         _CAMERA: replaced(camera, camera_table(measured("camera"), line)),
-        _SOUND: replaced(guide_of_sound, sound_section(measured("sound"), measured("area"), line)),
+        _SOUND: replaced(
+            guide_of_sound,
+            sound_section(measured("sound"), measured("microphone"), measured("area"), line),
+        ),
         _TFLM: replaced(tflm, tflm_table(measured("tflm"), line)),
         _TIMING: replaced(timing, timing_tables(measured("timing"), line)),
         _DEMO_RUNS: _text(demo_runs(found)),

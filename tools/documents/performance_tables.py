@@ -50,7 +50,9 @@ def _engine(name: str) -> tuple[str, str, str]:
 
 def _kernels() -> Iterator[tuple[str, ...]]:
     for kernel, declaration in sorted(KERNELS.items(), key=lambda item: item[0].name):
-        cost = declaration.cost
-        if cost is not None:
-            parts = (cost.step, cost.output, cost.unit, cost.extra)
-            yield kernel.name, *(f"{part:,g}" if part else "" for part in parts)
+        names = {kernel.name: declaration.cost}
+        names[f"{kernel.name}, with `-signal`"] = declaration.signal_cost
+        for name, cost in names.items():
+            if cost is not None:
+                parts = (cost.step, cost.output, cost.unit, cost.extra)
+                yield name, *(f"{part:,g}" if part else "" for part in parts)

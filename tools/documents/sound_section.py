@@ -4,19 +4,31 @@ from typing import Any
 
 from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
-from tools.results.kinds import sound_command
+from tools.results.kinds import microphone_command, sound_command
 from tools.sound_share import share
 
 __all__ = ["sound_section"]
 
+_WAITS = (
+    *("config", "model", "frames from the microphone:", "inferences:"),
+    *("of the time the CPU waited for sound:", "times it was too late:"),
+)
 
-def sound_section(files: dict[str, Any], areas: dict[str, Any], freshness: Freshness) -> str:
+
+def sound_section(
+    files: dict[str, Any],
+    microphones: dict[str, Any],
+    areas: dict[str, Any],
+    freshness: Freshness,
+) -> str:
     """Return the shares of real time, and the cycles of each operator of a frame; or nothing.
 
     Parameters
     ----------
     files : dict
         What ``python -m tools.sound_share --json`` wrote, by path in the project.
+    microphones : dict
+        What ``python -m tools.microphone_share --json`` wrote, likewise.
     areas : dict
         What ``kiwicha area --json`` wrote, likewise.
     freshness : callable
@@ -51,17 +63,30 @@ def sound_section(files: dict[str, Any], areas: dict[str, Any], freshness: Fresh
         (name, *(f"{one['layers'][name]:,}" if name in one["layers"] else "" for one in outcomes))
         for name in operators
     ]
+    waits = [
+        (
+            f"`{one['config']}`",
+            one["model"],
+            *(f"{one[name]:,}" for name in ("frames", "inferences")),
+            f"{one['waited']:.1%}".replace("%", " %"),
+            f"{one['late']:,}",
+        )
+        for _, one in sorted(microphones.items())
+    ]
+    commands = [sound_command(name, outcome) for name, outcome in found]
+    commands += [microphone_command(name, one) for name, one in sorted(microphones.items())]
     lines = [
         *table(columns, rows),
         "",
         *table(("operator", *(f"`{one['config']}`:" for one in outcomes)), layers),
         "",
+        *((*table(_WAITS, waits), "") if waits else ()),
         "measured with",
         "",
         "```",
-        *(sound_command(name, outcome) for name, outcome in found),
+        *commands,
         "```",
         "",
-        freshness([name for name, _ in found]),
+        freshness([*(name for name, _ in found), *sorted(microphones)]),
     ]
     return "\n".join(lines)

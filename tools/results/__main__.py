@@ -12,7 +12,16 @@ from rich.table import Table
 from kiwicha import cli
 from kiwicha.commands import console
 from kiwicha.errors import KiwichaError, UsageError
-from tools import camera, onnx_draws, reference_sweep, soak, sound_share, times, transcript
+from tools import (
+    camera,
+    microphone_share,
+    onnx_draws,
+    reference_sweep,
+    soak,
+    sound_share,
+    times,
+    transcript,
+)
 from tools.beside import __main__ as beside
 from tools.documents.__main__ import update
 from tools.results import present
@@ -30,6 +39,7 @@ _RUNNERS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "python -m tools.reference_sweep": reference_sweep.main,
     "python -m tools.soak": soak.main,
     "python -m tools.sound_share": sound_share.main,
+    "python -m tools.microphone_share": microphone_share.main,
     "python -m tools.beside": beside.main,
     "python -m tools.camera": camera.main,
     "python -m tools.transcript": transcript.main,

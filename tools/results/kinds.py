@@ -23,7 +23,15 @@ from kiwicha.program.image import Program
 from kiwicha.sim.profile.energy import energy_fingerprint
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 from kiwicha.zoo import models as zoo
-from tools import camera, onnx_draws, reference_sweep, sound_share, times, transcript
+from tools import (
+    camera,
+    microphone_share,
+    onnx_draws,
+    reference_sweep,
+    sound_share,
+    times,
+    transcript,
+)
 from tools.beside import report as beside
 from tools.results.result import Fingerprint, Kind
 from tools.tflm import __main__ as tflm
@@ -41,6 +49,7 @@ __all__ = [
     "camera_command",
     "compile_command",
     "energy_command",
+    "microphone_command",
     "mlperf_command",
     "onnx_command",
     "soak_command",
@@ -126,6 +135,12 @@ def sound_command(path: str, outcome: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``sound``."""
     words = f"{outcome['model']} --config {outcome['config']}"
     return f"python -m tools.sound_share {words} --json {path}"
+
+
+def microphone_command(path: str, outcome: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``microphone``."""
+    words = f"{outcome['model']} --config {outcome['config']}"
+    return f"python -m tools.microphone_share {words} --json {path}"
 
 
 def beside_command(path: str, report: Mapping[str, Any]) -> str:
@@ -250,6 +265,10 @@ def _sound_present(outcome: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: sound_share.fingerprint(outcome)}
 
 
+def _microphone_present(outcome: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: microphone_share.fingerprint(outcome)}
+
+
 def _sweep_present(_: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: reference_sweep.fingerprint()}
 
@@ -322,6 +341,7 @@ KINDS = (
     Kind("timing", timing_command, _recorded, _timing_present, lambda one: one["seconds"]),
     Kind("soak", soak_command, _recorded, _soak_present, lambda outcome: outcome["seconds"]),
     Kind("sound", sound_command, _recorded, _sound_present, lambda outcome: outcome["seconds"]),
+    Kind("microphone", microphone_command, _recorded, _microphone_present, lambda o: o["seconds"]),
     Kind("beside", beside_command, _recorded, _beside_present, lambda report: report["seconds"]),
     Kind("mlperf", mlperf_command, _mlperf_recorded, _mlperf_present, lambda one: one["seconds"]),
     ENERGY,

@@ -237,6 +237,8 @@ class Kernel(enum.IntEnum):
     ARG_MAX_OF_PARTS = 102
     SHORT_LINE = 103
     UNIT_CHANNELS = 104
+    SIGNAL_FRAMES = 105
+    SIGNAL_OVERLAP_ADD = 106
 
     @property
     def where(self) -> Where:

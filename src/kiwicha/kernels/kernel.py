@@ -34,11 +34,11 @@ class Work:
     ----------
     outputs : int
         Elements of its output; rows of ARG_MAX; groups of SIMD_FULLY_CONNECTED, of four pixels or
-        one; cycles of RESIZE_BILINEAR.
+        one; cycles of RESIZE_BILINEAR; sums of SIGNAL_OVERLAP_ADD.
     units : int
         Multiply-accumulates of convolutions, elements that pools and reductions read, rows of
         element-wise kernels, SOFTMAX and LOG_SOFTMAX, bytes of long rows of ARG_MAX, pieces that
-        COPY moves.
+        COPY moves, samples that SIGNAL_FRAMES keeps and SIGNAL_OVERLAP_ADD copies.
     extra : int
         Kernel positions that portable convolutions visit, bytes of windows that SIMD_CONV copies,
         multiply-accumulates of pixels that SIMD kernels compute singly, batches of portable
@@ -136,6 +136,8 @@ class Declaration:
     cost, work : Cost and callable, or None
         What a step takes, and what it does, given its parameters. None for the engine. A kernel
         that replaces another can leave its work out, too.
+    signal_cost : Cost or None
+        What a step takes instead where instructions of the unit for frames of sound are part of it.
     replaces : tuple of Kernel
         The kernels that compute the same; this one is faster.
     condition : callable
@@ -157,10 +159,15 @@ class Declaration:
     states: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     cost: Cost | None = None
+    signal_cost: Cost | None = None
     work: Callable[[Any], Work] | None = None
     replaces: tuple[Kernel, ...] = ()
     condition: Callable[[Call], bool] = _always
     prepare: Callable[[Call], Call] = _unchanged
+
+    def cost_with(self, *, has_signal: bool) -> Cost | None:
+        """Return what a step takes with or without the unit for frames of sound."""
+        return (self.signal_cost if has_signal else None) or self.cost
 
     @property
     def c_name(self) -> str:

@@ -151,6 +151,7 @@ KERNELS = (
         reference=_square_root,
         is_on_demand=True,
         cost=Cost(step=300.0, output=204.0),
+        signal_cost=Cost(step=300.0, output=170.0),
         work=lambda p: Work(p.channels),
     ),
     Declaration(
@@ -159,7 +160,7 @@ KERNELS = (
         reference=_subtraction,
         is_on_demand=True,
         states=("noise",),
-        cost=Cost(step=300.0, output=94.0),
+        cost=Cost(step=300.0, output=70.0),
         work=lambda p: Work(p.channels),
     ),
     Declaration(
@@ -168,6 +169,7 @@ KERNELS = (
         reference=_gain,
         is_on_demand=True,
         cost=Cost(step=300.0, output=111.0),
+        signal_cost=Cost(step=300.0, output=77.0),
         work=lambda p: Work(p.channels),
     ),
     Declaration(
@@ -176,6 +178,7 @@ KERNELS = (
         reference=_log,
         is_on_demand=True,
         cost=Cost(step=300.0, output=105.0),
+        signal_cost=Cost(step=300.0, output=67.0),
         work=lambda p: Work(p.channels),
     ),
 )

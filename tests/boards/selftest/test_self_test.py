@@ -31,7 +31,12 @@ MEMORY_BYTES = 4096
 STUCK = Path(__file__).with_name("stuck_line.c")
 
 
-@pytest.fixture(scope="module", params=by_day("simd", "64"))
+OPTIONS = [
+    pytest.param(name, marks=pytest.mark.nightly) for name in ("simd-signal", "32-recurrent")
+]
+
+
+@pytest.fixture(scope="module", params=[*by_day("simd", "64"), *OPTIONS])
 def config(request: pytest.FixtureRequest) -> Config:
     return find_config(request.param)
 
@@ -91,8 +96,14 @@ def test_a_good_board_passes_every_check(link: Link, config: Config) -> None:
     expected |= {
         f"memory, {part}" for part in ("data lines", "address lines", "addresses", "patterns")
     }
+    if config.has_signal:
+        expected |= {f"sound unit, {part}" for part in ("spectra", "bands", "numbers")}
     if config.engine_macs:
-        kinds = job_kinds(has_softmax=config.has_softmax, has_depthwise=config.has_depthwise)
+        kinds = job_kinds(
+            has_softmax=config.has_softmax,
+            has_depthwise=config.has_depthwise,
+            has_recurrent=config.has_recurrent,
+        )
         expected |= {f"engine, {kind.name}" for kind in kinds}
     assert expected <= set(names)
     assert len(names) == len(set(names)) == len(expected) + (6 if config.engine_macs else 0)

@@ -12,11 +12,13 @@ from kiwicha.program.image import Program
 from kiwicha.sim.reference.executor import Session
 from kiwicha.sound.frontend import CHANNELS, frames, frontend_model
 from tests.support.choices import by_day
-from tests.support.models.signals import SIGNALS
+from tests.support.models.signal_streams import STREAMS
+from tests.support.models.signals import SIGNALS, Signals
 from tests.support.oracle.sequences import ask_in_a_row
 
 BLOCK = 10
 """Random models that one test asks the oracle about."""
+SHORT_BLOCK = 4
 
 
 def session(model: bytes, config: str) -> Session:
@@ -34,6 +36,45 @@ def test_random_models(kind: str, first: int) -> None:
             for inputs, answer in zip(item.inputs, wanted, strict=True):
                 for a, b in zip(kept.run(inputs), answer, strict=True):
                     np.testing.assert_array_equal(a, b, f"{kind} {first + number} {config}")
+
+
+@pytest.mark.parametrize("first", by_day(*range(0, 25 * SHORT_BLOCK, SHORT_BLOCK)))
+@pytest.mark.parametrize("kind", STREAMS)
+def test_random_streams(kind: str, first: int) -> None:
+    seeds = ([first + k, len(kind)] for k in range(SHORT_BLOCK))
+    made = [STREAMS[kind](np.random.default_rng(seed)) for seed in seeds]
+    answers = ask_in_a_row([(item.model, item.inputs) for item in made])
+    for number, (item, wanted) in enumerate(zip(made, answers, strict=True)):
+        for config in ("baseline", "64"):
+            kept = session(item.model, config)
+            for inputs, answer in zip(item.inputs, wanted, strict=True):
+                compare(item, kept.run(inputs), answer, f"{kind} {first + number} {config}")
+
+
+def compare(item: Signals, found: list[Any], wanted: tuple[Any, ...], what: str) -> None:
+    """Compare all outputs, but for frames that are missing: these are 0, and the flag is false."""
+    for number, (ours, theirs) in enumerate(zip(found, wanted, strict=True)):
+        flag = item.flags.get(number)
+        is_given = np.full(ours.shape[:-1], fill_value=True)
+        if flag is not None and not wanted[flag]:
+            is_given = ours.any(axis=-1)
+            assert not is_given.all()
+        np.testing.assert_array_equal(ours[is_given], theirs[is_given], what)
+
+
+def test_streams_begin_anew() -> None:
+    """A reset brings back what is kept at first."""
+    for number, make in enumerate(STREAMS.values()):
+        item = make(np.random.default_rng(number))
+        kept = session(item.model, "64")
+        first = [kept.run(inputs) for inputs in item.inputs]
+        assert any(
+            len({out.tobytes() for out in outputs}) > 1 for outputs in zip(*first, strict=True)
+        )
+        kept.reset()
+        for inputs, wanted in zip(item.inputs, first, strict=True):
+            for a, b in zip(kept.run(inputs), wanted, strict=True):
+                np.testing.assert_array_equal(a, b)
 
 
 def speech() -> np.ndarray[tuple[int, ...], np.dtype[np.int16]]:

@@ -42,6 +42,17 @@ def _bank(
     )
 
 
+def _framer(outputs: list[dict[str, Any]], prefill: bool = False, **options: int) -> bytes:
+    flagged = [*outputs, _is(dtype=np.bool_)]
+    return _model("SignalFramer", [_is(8)], flagged, prefill=prefill, **options)
+
+
+def _stacker(outputs: list[dict[str, Any]], **options: int) -> bytes:
+    usual = {"num_channels": 2, "stacker_left_context": 0, "stacker_right_context": 1}
+    flagged = [*outputs, _is(dtype=np.bool_)]
+    return _model("SignalStacker", [_is(2)], flagged, **{**usual, "stacker_step": 1, **options})
+
+
 def _of(name: str) -> str:
     return f"operator 0 {MODEL_PREFIX}{name}: "
 
@@ -55,6 +66,7 @@ def _edge(tensor: int, what: str = "output", kind: str = "uint32") -> str:
 _RFFT = partial(_model, "SignalRfft", [_is(8)])
 _BANK_EDGES = _edge(0, "input") + _edge(6, kind="uint64")
 _PAIR_EDGES = _edge(0, "input") + _edge(1, "input") + _edge(3)
+_FRAMES = {"frame_size": 4, "frame_step": 4, "prefill": False}
 _TAPER, _BANK = _of("SignalWindow"), _of("SignalFilterBank")
 
 BROKEN_SIGNALS: list[tuple[Callable[[], bytes], str]] = [
@@ -122,5 +134,61 @@ BROKEN_SIGNALS: list[tuple[Callable[[], bytes], str]] = [
             snr_shift=6,
         ),
         f"{_of('SignalPCAN')}gains must be 125, not 124{_PAIR_EDGES}",
+    ),
+    (
+        partial(_framer, [_is(1, 3, 4)], frame_size=4, frame_step=3),
+        f"{_of('SignalFramer')}input must have whole steps of 3 samples, not 8",
+    ),
+    (
+        partial(_framer, [_is(1, 2)], frame_size=2, frame_step=8, prefill=True),
+        f"{_of('SignalFramer')}frame_size must be frame_step or more with a prefill, 8, not 2",
+    ),
+    (
+        partial(_framer, [_is(8, 4)], frame_size=40_000, frame_step=1),
+        f"{_of('SignalFramer')}frame_size must be at most 32768 steps of 1, not 40000",
+    ),
+    (
+        partial(_framer, [_is(4, 4)], frame_size=4, frame_step=4),
+        f"{_of('SignalFramer')}output must have shape [2, 4], not [4, 4]",
+    ),
+    (
+        partial(_model, "SignalFramer", [_is(8)], [_is(2, 4)], **_FRAMES),
+        f"{_of('SignalFramer')}number of outputs must be 2, not 1",
+    ),
+    (
+        partial(_model, "SignalFramer", [_is(8)], [_is(2, 4), _is(1, dtype=np.bool_)], **_FRAMES),
+        f"{_of('SignalFramer')[:-2]} (t2): validity must have 0 dimensions, not 1",
+    ),
+    (
+        partial(_stacker, [_is(4)], num_channels=4),
+        f"{_of('SignalStacker')}input must have num_channels elements, 4, not 2",
+    ),
+    (
+        partial(_stacker, [_is(4)], stacker_step=3),
+        f"{_of('SignalStacker')}stacker_step must be at most the frames of the output, 2, not 3",
+    ),
+    (
+        partial(_stacker, [_is(4)], stacker_left_context=40_000),
+        f"{_of('SignalStacker')}frames of the output must be at most 32767, not 40002",
+    ),
+    (
+        partial(_stacker, [_is(5)]),
+        f"{_of('SignalStacker')}output must have shape [4], not [5]",
+    ),
+    (
+        partial(_model, "SignalDelay", [_is(8)], [_is(8)], delay_length=2**20 + 1),
+        f"{_of('SignalDelay')}delay_length must be 0 to 1048576, not 1048577",
+    ),
+    (
+        partial(_model, "SignalOverlapAdd", [_is(8)], [_is(8)], frame_step=4),
+        f"{_of('SignalOverlapAdd')}input must have 2 dimensions or more, not 1",
+    ),
+    (
+        partial(_model, "SignalOverlapAdd", [_is(2, 8)], [_is(18)], frame_step=9),
+        f"{_of('SignalOverlapAdd')}frame_step must be at most the samples of a frame, 8, not 9",
+    ),
+    (
+        partial(_model, "SignalOverlapAdd", [_is(2, 8)], [_is(16)], frame_step=4),
+        f"{_of('SignalOverlapAdd')}output must have shape [8], not [16]",
     ),
 ]

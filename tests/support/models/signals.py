@@ -1,7 +1,7 @@
 """Random models of signal operators, with int32 at their edges where these have uint32."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,37 +12,49 @@ from kiwicha.sound.filters import Bands, bands, gains
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.programs.numbers import shorts, words
 
-__all__ = ["SIGNALS", "Signals", "roots"]
+__all__ = ["INFERENCES", "INT16", "SIGNALS", "Make", "SignalModel", "Signals", "roots"]
 
 Make = Callable[[np.random.Generator], "Signals"]
-_INT16 = 7
+INT16 = 7
 """Of the schema's types."""
 INFERENCES = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Signals:
-    """A model, and inputs for inferences in a row."""
+    """A model, and inputs for inferences in a row.
+
+    Frames that the flag of their output says are missing are 0; the interpreter leaves them as they
+    were.
+    """
 
     model: bytes
     inputs: list[tuple[NDArray[Any], ...]]
+    flags: Mapping[int, int] = field(default_factory=dict)
+    """Outputs whose frames can be missing, and their flags among the outputs."""
 
 
-class _Model(ModelBuilder):
+class SignalModel(ModelBuilder):
+    """Collects signal operators, and casts at the edges of a model."""
+
     def signal(self, name: str, inputs: list[int], outputs: list[int], **options: Any) -> None:
+        """Add a signal operator."""
         self.operator(MODEL_PREFIX + name, inputs, outputs, **options)
 
     def unsigned(self, source: int, *shape: int) -> int:
+        """Give an int32 tensor as uint32."""
         word = self.tensor(shape, np.uint32)
         self.operator("CAST", [source], [word])
         return word
 
     def signed(self, word: int, *shape: int) -> int:
+        """Give a uint32 tensor as int32."""
         output = self.tensor(shape, np.int32)
         self.operator("CAST", [word], [output])
         return output
 
     def shorts(self, values: NDArray[Any]) -> int:
+        """Give a constant of int16."""
         return self.tensor(values.shape, np.int16, data=values.astype(np.int16))
 
 
@@ -56,7 +68,7 @@ def _ints(rng: np.random.Generator, *shape: int) -> NDArray[np.int32]:
 
 def spectrum(rng: np.random.Generator) -> Signals:
     """Give samples times weights, scaled and transformed, and the energies of that."""
-    model, length = _Model(), int(2 ** rng.integers(2, 10))
+    model, length = SignalModel(), int(2 ** rng.integers(2, 10))
     size = int(rng.integers(2, length + 1))
     x, tapered, scaled = (model.tensor((size,), np.int16) for _ in range(3))
     weights = model.shorts(shorts(rng, size))
@@ -64,7 +76,7 @@ def spectrum(rng: np.random.Generator) -> Signals:
     bits = model.tensor((), np.int32)
     model.signal("SignalFftAutoScale", [tapered], [scaled, bits])
     found = model.tensor((length + 2,), np.int16)
-    model.signal("SignalRfft", [scaled], [found], T=_INT16, fft_length=length)
+    model.signal("SignalRfft", [scaled], [found], T=INT16, fft_length=length)
     count = length // 2 + 1
     energies = model.tensor((count,), np.uint32)
     model.signal("SignalEnergy", [found], [energies], start_index=0, end_index=count)
@@ -75,18 +87,18 @@ def spectrum(rng: np.random.Generator) -> Signals:
 
 def inverse(rng: np.random.Generator) -> Signals:
     """Give rows of spectra, and the samples that they are of."""
-    model, length, rows = _Model(), int(2 ** rng.integers(2, 10)), int(rng.integers(1, 4))
+    model, length, rows = SignalModel(), int(2 ** rng.integers(2, 10)), int(rng.integers(1, 4))
     x = model.tensor((rows, length + 2), np.int16)
     y, z = model.tensor((rows, length), np.int16), model.tensor((rows, length + 2), np.int16)
-    model.signal("SignalIrfft", [x], [y], T=_INT16, fft_length=length)
-    model.signal("SignalRfft", [y], [z], T=_INT16, fft_length=length)
+    model.signal("SignalIrfft", [x], [y], T=INT16, fft_length=length)
+    model.signal("SignalRfft", [y], [z], T=INT16, fft_length=length)
     raw = model.build(inputs=[x], outputs=[y, z])
     return Signals(raw, _sets(lambda: (shorts(rng, rows, length + 2),)))
 
 
 def channels(rng: np.random.Generator) -> Signals:
     """Give energies, filtered to channels, and their roots, up to one that saturates."""
-    model, count, size = _Model(), int(rng.integers(1, 41)), 257
+    model, count, size = SignalModel(), int(rng.integers(1, 41)), 257
     heard = bands(count, 125.0, 7500.0, 16000, size)
     x, samples = model.tensor((size,), np.int32), model.tensor((4,), np.int16)
     scaled, bits = model.tensor((4,), np.int16), model.tensor((), np.int32)
@@ -116,7 +128,7 @@ def _just_below(limit: int, heard: Bands, rng: np.random.Generator, size: int) -
 
 def noise(rng: np.random.Generator) -> Signals:
     """Give signals whose noise is followed from one inference to the next."""
-    model, count = _Model(), int(rng.integers(1, 41))
+    model, count = SignalModel(), int(rng.integers(1, 41))
     x = model.tensor((count,), np.int32)
     clean, estimate = (model.tensor((count,), np.uint32) for _ in range(2))
     names = ("smoothing", "alternate_smoothing")
@@ -141,7 +153,7 @@ def noise(rng: np.random.Generator) -> Signals:
 
 def levels(rng: np.random.Generator) -> Signals:
     """Give signals with a gain by their noise, and logarithms of that."""
-    model, count = _Model(), int(rng.integers(1, 41))
+    model, count = SignalModel(), int(rng.integers(1, 41))
     x, y = (model.tensor((count,), np.int32) for _ in range(2))
     gained, logarithms = model.tensor((count,), np.uint32), model.tensor((count,), np.int16)
     table = model.shorts(gains(0.95, float(rng.uniform(1, 100)), 21, int(rng.integers(0, 11))))
@@ -160,7 +172,7 @@ def levels(rng: np.random.Generator) -> Signals:
 
 def roots(rng: np.random.Generator, shown: str = "") -> Signals:
     """Give frames, from samples to the roots of channels; a tensor between may be shown as well."""
-    model, length = _Model(), int(2 ** rng.integers(6, 11))
+    model, length = SignalModel(), int(2 ** rng.integers(6, 11))
     size, count = int(rng.integers(length // 2, length + 1)), length // 2 + 1
     number = int(rng.integers(1, 1 + length // 16))
     heard = bands(number, 125.0, 6000.0, 16000, count)
@@ -174,7 +186,7 @@ def roots(rng: np.random.Generator, shown: str = "") -> Signals:
     x, weights = model.tensor((size,), np.int16), model.shorts(shorts(rng, size))
     model.signal("SignalWindow", [x, weights], [tapered], shift=int(rng.integers(0, 16)))
     model.signal("SignalFftAutoScale", [tapered], [scaled, bits])
-    model.signal("SignalRfft", [scaled], [found], T=_INT16, fft_length=length)
+    model.signal("SignalRfft", [scaled], [found], T=INT16, fft_length=length)
     energies, sums = model.tensor((count,), np.uint32), model.tensor((number,), np.uint64)
     model.signal("SignalEnergy", [found], [energies], start_index=0, end_index=count)
     parts = (heard.weights, heard.unweights, heard.frequency_starts)

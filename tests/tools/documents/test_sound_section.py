@@ -22,11 +22,11 @@ def fresh(paths: Iterable[str]) -> str:
 
 
 def test_there_is_none_without_any() -> None:
-    assert sound_section({}, {"c": AREA}, fresh) == ""
+    assert sound_section({}, {}, {"c": AREA}, fresh) == ""
 
 
 def test_it_shows_shares_area_and_operators() -> None:
-    lines = sound_section({"b": UNIT, "a": ONE}, {"c": AREA}, fresh).splitlines()
+    lines = sound_section({"b": UNIT, "a": ONE}, {}, {"c": AREA}, fresh).splitlines()
     assert "| `64` | nabu | 95,000 | 15,000 | 3 | 10.0 % |  |  |" in lines
     assert "| `64-signal` | nabu | 20,000 | 15,000 | 3 | 2.5 % | 14,000 | 87 |" in lines
     assert "| SignalRfft | 41,000 |  |" in lines
@@ -38,3 +38,18 @@ def test_it_shows_shares_area_and_operators() -> None:
         "",
         "fresh: a, b",
     ]
+
+
+def test_it_shows_who_waited_for_a_microphone() -> None:
+    heard = {
+        "model": "speech",
+        "config": "simd",
+        "frames": 24,
+        "inferences": 4,
+        "waited": 0.7912,
+        "late": 0,
+    }
+    lines = sound_section({"a": ONE}, {"m": heard}, {}, fresh).splitlines()
+    assert "| `simd` | speech | 24 | 4 | 79.1 % | 0 |" in lines
+    assert "python -m tools.microphone_share speech --config simd --json m" in lines
+    assert lines[-1] == "fresh: a, m"

@@ -13,6 +13,7 @@ from tests.support.requirements import REPOSITORY
 from tools import (
     beside,
     camera,
+    microphone_share,
     onnx_draws,
     reference_sweep,
     soak,
@@ -32,6 +33,7 @@ from tools.results.kinds import (
     bring_up_command,
     compile_command,
     energy_command,
+    microphone_command,
     mlperf_command,
     onnx_command,
     soak_command,
@@ -97,6 +99,9 @@ def test_commands_of_the_other_kinds() -> None:
         "python -m tools.soak nabu --config 64 --inferences 3 --json a"
     )
     assert sound_command("a", run) == "python -m tools.sound_share kws --config 64 --json a"
+    assert microphone_command("a", run) == (
+        "python -m tools.microphone_share kws --config 64 --json a"
+    )
     two = {"slow": "person_detect", "urgent": "kws", "config": "64-preempt", "count": 10}
     assert beside_command("a", two) == (
         "python -m tools.beside --slow person_detect --urgent kws --config 64-preempt --count 10"
@@ -122,7 +127,7 @@ def test_the_command_of_each_committed_file_exists(
         assert [program, words[0]] == ["python", "-m"]
         own = (
             *(reference_sweep, soak, sound_share, beside, camera, onnx_draws, tflm, times),
-            transcript,
+            *(transcript, microphone_share),
         )
         assert words[1] in {tool.__name__ for tool in own}
         return

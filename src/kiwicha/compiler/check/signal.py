@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from kiwicha.compiler.check.rules import Problem
+from kiwicha.compiler.check.signal_streams import STREAM_PROBLEMS, stream_shape
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.signal_operators import (
     ENERGY,
@@ -16,11 +17,11 @@ from kiwicha.compiler.tflite.signal_operators import (
     TAPER,
     Operand,
     signal_kind,
+    signal_name,
     signal_options,
 )
 from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.program import MAX_RANK
-from kiwicha.custom import MODEL_PREFIX
 from kiwicha.numerics.sound import GAIN_ENTRIES
 
 __all__ = ["SIGNAL_RULE", "signal_problems"]
@@ -29,7 +30,9 @@ SIGNAL_RULE = (
     "Signal operators have the types and numbers of dimensions that TensorFlow Lite Micro asks "
     "for, and fixed shapes that fit each other; weights, tables and what describes filters are "
     "constants. Fourier transforms are of int16, and of a power of two, 4 to 32768. Weights of "
-    "filters are 0 or more."
+    "filters are 0 or more. SignalFramer takes whole steps, SignalStacker steps of at most the "
+    "frames that it stacks, SignalOverlapAdd of at most a frame; SignalDelay is of at most 2**20 "
+    "samples."
 )
 
 
@@ -80,11 +83,15 @@ def _operand_problems(wanted: Operand, tensor: Tensor) -> Iterator[Problem]:
 
 def _shape_problems(graph: Graph, operator: Operator, options: dict[str, int]) -> Iterator[str]:
     """Yield what does not fit among operands that are right each for itself."""
-    name = operator.name.removeprefix(MODEL_PREFIX)
+    name = signal_name(operator)
     shape = graph.input(operator).shape
     wanted: tuple[int, ...] = shape
-    if name in _OTHERS:
-        yield from _OTHERS[name](graph, operator, options)
+    problems = list(_OTHERS[name](graph, operator, options)) if name in _OTHERS else []
+    yield from problems
+    if name in STREAM_PROBLEMS:
+        if problems:
+            return
+        wanted = stream_shape(graph, operator)
     if name in {RFFT, IRFFT}:
         length = options["fft_length"]
         wanted = (*shape[:-1], length + 2 if name == RFFT else length)
@@ -107,7 +114,7 @@ def _taper_problems(graph: Graph, operator: Operator, options: dict[str, int]) -
 
 def _length_problems(graph: Graph, operator: Operator, options: dict[str, int]) -> Iterator[str]:
     length, numbers = options["fft_length"], graph.input(operator).shape[-1]
-    is_inverse = operator.name.removeprefix(MODEL_PREFIX) == IRFFT
+    is_inverse = signal_name(operator) == IRFFT
     if length & (length - 1):
         yield f"fft_length must be a power of two, not {length}"
     if is_inverse and numbers != length + 2:
@@ -183,5 +190,6 @@ _OTHERS: dict[str, Callable[[Graph, Operator, dict[str, int]], Iterator[str]]] =
     FILTER_BANK: _band_problems,
     SPECTRAL_SUBTRACTION: _channel_problems,
     PCAN: _gain_problems,
+    **STREAM_PROBLEMS,
 }
 """What else must hold for some operators."""

@@ -31,9 +31,17 @@ an LSTM, and behind long SOFTMAX."""
 _NO_LISTS: Mapping[int, int] = MappingProxyType({})
 
 
-def cpu_cycles(step: Step) -> int:
-    """Return the predicted cycles of a step of the CPU that does not come behind a list."""
-    work, cost = work_of(step), KERNELS[step.kernel].cost
+def cpu_cycles(step: Step, *, has_signal: bool = False) -> int:
+    """Return the predicted cycles of a step of the CPU that does not come behind a list.
+
+    Parameters
+    ----------
+    step : Step
+        Of a kernel of the CPU.
+    has_signal : bool
+        Whether the configuration has the unit for frames of sound.
+    """
+    work, cost = work_of(step), KERNELS[step.kernel].cost_with(has_signal=has_signal)
     assert cost is not None
     return round(
         cost.step + cost.output * work.outputs + cost.unit * work.units + cost.extra * work.extra
@@ -41,7 +49,10 @@ def cpu_cycles(step: Step) -> int:
 
 
 def cycles_by_step(
-    steps: Sequence[Step], list_cycles: Mapping[int, int] = _NO_LISTS
+    steps: Sequence[Step],
+    list_cycles: Mapping[int, int] = _NO_LISTS,
+    *,
+    has_signal: bool = False,
 ) -> dict[int, int]:
     """Return the predicted cycles of the CPU's steps of a Program, by their numbers.
 
@@ -51,6 +62,8 @@ def cycles_by_step(
         All steps of the Program.
     list_cycles : mapping of int to int
         Of lists, by the numbers of their steps; those that are left out are long.
+    has_signal : bool
+        See `cpu_cycles`.
     """
     found = {}
     cold = cold_steps(steps)
@@ -61,7 +74,8 @@ def cycles_by_step(
             is_read_ahead = beside == 0
             continue
         cost = KERNELS[step.kernel].cost
-        cycles = cpu_cycles(step) + (round(cost.cold) if cost and number in cold else 0)
+        cycles = cpu_cycles(step, has_signal=has_signal)
+        cycles += round(cost.cold) if cost and number in cold else 0
         found[number] = max(cycles - _ahead_cycles(step, ahead) * is_read_ahead, 0)
         # The CPU waits for a list behind the last of the steps beside it.
         is_read_ahead = beside == 1

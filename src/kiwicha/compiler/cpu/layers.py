@@ -47,7 +47,7 @@ def layer_cycles(network: Network, config: Config) -> Callable[[int], int]:
     def predict(position: int) -> int:
         calls = _kernel_calls(position, network.layers[position], config)
         steps = (Step(call.kernel, position, _sized(call, network)) for call in calls)
-        return sum(map(cpu_cycles, steps))
+        return sum(cpu_cycles(step, has_signal=config.has_signal) for step in steps)
 
     return predict
 

@@ -54,7 +54,8 @@ from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.integer_operators import DIVISION, computes_integers, is_steered
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
 from kiwicha.compiler.tflite.recurrent import LSTM, with_kept_tensors
-from kiwicha.compiler.tflite.signal_operators import SIGNAL_OPERATORS, with_signals
+from kiwicha.compiler.tflite.signal_operators import SIGNAL_OPERATORS
+from kiwicha.compiler.tflite.signal_states import with_signals
 from kiwicha.compiler.tflite.uint8_as_int8 import FLIP, FLIP_TABLE, with_flipped_edges
 from kiwicha.compiler.tflite.variables import with_states, writers_last
 from kiwicha.custom import MODEL_PREFIX

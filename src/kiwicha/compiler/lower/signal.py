@@ -1,5 +1,6 @@
 """Lowering of signal operators."""
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,18 +12,23 @@ from kiwicha.compiler.lower.network import Layer, Values
 from kiwicha.compiler.lower.views import View
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.signal_operators import (
+    DELAY,
     ENERGY,
     FFT_AUTO_SCALE,
     FILTER_BANK,
     FILTER_BANK_LOG,
+    FRAMER,
     IRFFT,
+    OVERLAP_ADD,
     PCAN,
     RFFT,
     SPECTRAL_SUBTRACTION,
     SQUARE_ROOT,
+    STACKER,
     TAPER,
     signal_options,
 )
+from kiwicha.compiler.tflite.signal_states import frames_of
 from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import Kernel
@@ -39,13 +45,15 @@ from kiwicha.kernels.signal_frame import (
     SignalScaleBits,
     SignalTaper,
 )
+from kiwicha.kernels.signal_stream import COUNTS, VALID, SignalFrames, SignalOverlapAdd
 from kiwicha.kernels.signal_transform import SignalTransform
 from kiwicha.numerics import fourier, sound
 
 __all__ = ["lower_signal"]
 
 _STATE = 1
-"""Where the input is that `with_signals` adds to those of a spectral subtraction."""
+"""Where the input is that `with_signals` adds to those of operators that keep something."""
+_SHORT_BYTES = 2
 
 
 def lower_signal(graph: Graph, operator: Operator) -> Layer:
@@ -197,6 +205,49 @@ def _log(graph: Graph, operator: Operator) -> Layer:
     return _layer(operator, Kernel.SIGNAL_LOG, params, _ends(operator), constants)
 
 
+def _frames(graph: Graph, operator: Operator) -> Layer:
+    found, state = frames_of(graph, operator), operator.inputs[_STATE]
+    params = SignalFrames(
+        *(Ref(), Ref(), Ref()),
+        rows=found.rows,
+        frames=found.frames,
+        step=found.step,
+        size=found.size,
+        kept=found.kept,
+        period=found.period,
+        copies=found.copies,
+    )
+    more = []
+    for validity in operator.outputs[1:]:
+        flag = View.of((1,))
+        copy = byte_copy(flag, flag, 1)
+        place = _SHORT_BYTES * (graph.tensors[state].elements - COUNTS + VALID)
+        shown = _layer(operator, Kernel.COPY, copy.params, {"input": state, "output": validity})
+        more.append(dataclasses.replace(shown, ranges={"input": (place, 1), "output": (0, 1)}))
+    tensors = {**_ends(operator), "state": state}
+    return _layer(operator, Kernel.SIGNAL_FRAMES, params, tensors, None, *more)
+
+
+def _overlap_add(graph: Graph, operator: Operator) -> Layer:
+    source = graph.input(operator)
+    *_, frames, size = source.shape
+    step = signal_options(operator)["frame_step"]
+    if step == size:
+        whole = View.of((source.elements,))
+        copy = byte_copy(whole, whole, _SHORT_BYTES)
+        layer = _layer(operator, Kernel.COPY, copy.params, _ends(operator))
+        return dataclasses.replace(layer, ranges={"input": copy.source, "output": copy.target})
+    params = SignalOverlapAdd(
+        *(Ref(), Ref(), Ref()),
+        rows=source.elements // (frames * size),
+        frames=frames,
+        step=step,
+        size=size,
+    )
+    tensors = {**_ends(operator), "sums": operator.inputs[_STATE]}
+    return _layer(operator, Kernel.SIGNAL_OVERLAP_ADD, params, tensors)
+
+
 _LOWERINGS: dict[str, Callable[[Graph, Operator], Layer]] = {
     TAPER: _taper,
     FFT_AUTO_SCALE: _auto_scale,
@@ -208,4 +259,8 @@ _LOWERINGS: dict[str, Callable[[Graph, Operator], Layer]] = {
     SPECTRAL_SUBTRACTION: _subtraction,
     PCAN: _gain,
     FILTER_BANK_LOG: _log,
+    FRAMER: _frames,
+    STACKER: _frames,
+    DELAY: _frames,
+    OVERLAP_ADD: _overlap_add,
 }

@@ -10,29 +10,33 @@ from dataclasses import dataclass
 from flatbuffers import flexbuffers
 
 from kiwicha import custom
-from kiwicha.compiler.tflite.graph import Graph, Operator, State
+from kiwicha.compiler.tflite.graph import Operator
 from kiwicha.compiler.tflite.tensor import TensorType
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import ModelError
 
 __all__ = [
+    "DELAY",
     "ENERGY",
     "FFT_AUTO_SCALE",
     "FILTER_BANK",
     "FILTER_BANK_LOG",
+    "FRAMER",
     "IRFFT",
+    "OVERLAP_ADD",
     "PCAN",
     "RFFT",
     "SIGNAL_OPERATORS",
     "SPECTRAL_SUBTRACTION",
     "SQUARE_ROOT",
+    "STACKER",
     "TAPER",
     "Operand",
     "SignalKind",
     "is_signal",
     "signal_kind",
+    "signal_name",
     "signal_options",
-    "with_signals",
 ]
 
 TAPER = "SignalWindow"
@@ -45,9 +49,14 @@ SQUARE_ROOT = "SignalFilterBankSquareRoot"
 SPECTRAL_SUBTRACTION = "SignalFilterBankSpectralSubtraction"
 PCAN = "SignalPCAN"
 FILTER_BANK_LOG = "SignalFilterBankLog"
+FRAMER = "SignalFramer"
+STACKER = "SignalStacker"
+DELAY = "SignalDelay"
+OVERLAP_ADD = "SignalOverlapAdd"
 
 _SHORT, _INT = TensorType.INT16, TensorType.INT32
 _WORD, _LONG = TensorType.UINT32, TensorType.UINT64
+_FLAG = TensorType.BOOL
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,8 @@ class SignalKind:
 
 _SHIFT, _UNSIGNED = (0, 31), (0, 2**31 - 1)
 _NUMBER = (1, 2**31 - 1)
+_LONGEST_DELAY = 2**20
+"""Samples: more than a minute of speech."""
 _FFT: dict[str, tuple[int, int]] = {"fft_length": (4, 2**15)}
 
 SIGNAL_OPERATORS: dict[str, SignalKind] = {
@@ -159,20 +170,50 @@ SIGNAL_OPERATORS: dict[str, SignalKind] = {
         (Operand("output", _SHORT),),
         {"output_scale": _UNSIGNED, "input_correction_bits": _SHIFT},
     ),
+    FRAMER: SignalKind(
+        (Operand("input", _SHORT, None),),
+        (Operand("output", _SHORT, None), Operand("validity", _FLAG, 0)),
+        {"frame_size": _NUMBER, "frame_step": _NUMBER, "prefill": (0, 1)},
+    ),
+    STACKER: SignalKind(
+        (Operand("input", _SHORT),),
+        (Operand("output", _SHORT), Operand("validity", _FLAG, 0)),
+        {
+            "num_channels": _NUMBER,
+            "stacker_left_context": _UNSIGNED,
+            "stacker_right_context": _UNSIGNED,
+            "stacker_step": _NUMBER,
+        },
+    ),
+    DELAY: SignalKind(
+        (Operand("input", _SHORT, None),),
+        (Operand("output", _SHORT, None),),
+        {"delay_length": (0, _LONGEST_DELAY)},
+    ),
+    OVERLAP_ADD: SignalKind(
+        (Operand("input", _SHORT, None),),
+        (Operand("output", _SHORT, None),),
+        {"frame_step": _NUMBER},
+    ),
 }
-"""By their names, in the order in which a frontend has them."""
+"""By their names: those of a frontend in its order, then those that keep samples."""
 
 
 def is_signal(operator: Operator) -> bool:
     """Whether an operator of a file is one of these, and no package has one of that name."""
-    name = operator.name.removeprefix(MODEL_PREFIX)
+    name = signal_name(operator)
     is_custom = operator.name.startswith(MODEL_PREFIX)
     return is_custom and name in SIGNAL_OPERATORS and custom.find(operator.name) is None
 
 
+def signal_name(operator: Operator) -> str:
+    """Return the name of a signal operator without what those of files have before it."""
+    return operator.name.removeprefix(MODEL_PREFIX)
+
+
 def signal_kind(operator: Operator) -> SignalKind:
     """Return what is known of a signal operator."""
-    return SIGNAL_OPERATORS[operator.name.removeprefix(MODEL_PREFIX)]
+    return SIGNAL_OPERATORS[signal_name(operator)]
 
 
 def signal_options(operator: Operator) -> dict[str, int]:
@@ -192,31 +233,3 @@ def signal_options(operator: Operator) -> dict[str, int]:
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         where = f"operator {operator.index} {operator.name}"
         raise ModelError(f"{where}: options are damaged ({error})") from error
-
-
-def with_signals(graph: Graph) -> Graph:
-    """Return a model whose signal operators have names of their own, and their states as inputs.
-
-    Parameters
-    ----------
-    graph : Graph
-        A model that `kiwicha.compiler.check.check.check` accepts.
-    """
-    if not any(is_signal(operator) for operator in graph.operators):
-        return graph
-    tensors, operators, states = list(graph.tensors), list(graph.operators), list(graph.states)
-    for operator in graph.operators:
-        if not is_signal(operator):
-            continue
-        name, kept = operator.name.removeprefix(MODEL_PREFIX), operator.inputs
-        if name == SPECTRAL_SUBTRACTION:
-            like = graph.tensors[operator.outputs[1]]
-            state = dataclasses.replace(like, index=len(tensors), name=f"{like.name} before")
-            tensors.append(state)
-            first = bytes(like.stored_bytes)
-            states.append(State(state.name, state.index, state.index, operator.index, first))
-            kept = (*kept, state.index)
-        operators[operator.index] = dataclasses.replace(operator, name=name, inputs=kept)
-    return dataclasses.replace(
-        graph, tensors=tuple(tensors), operators=tuple(operators), states=tuple(states)
-    )

@@ -12,6 +12,7 @@ from kiwicha.compiler.cpu.costs import (
 from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.engine.cost.timeline import Threads
 from kiwicha.compiler.engine.cost.unit_timeline import UnitThreads
+from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineCall, EngineTransfer
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.moves import AnyJob
@@ -117,7 +118,7 @@ def predict_program(
         )
         beside = program.steps[number + 1 :][: params.overlapped_steps]
         total += _cpu_cycles_of_list(params, config.memory, is_cold=number in cold)
-        total += lists[number][0] - _hidden(beside, lists[number][0])
+        total += lists[number][0] - _hidden(beside, lists[number][0], config)
     return total + sum(_cycles_on_cpu(program, lists).values()), lists
 
 
@@ -135,7 +136,8 @@ def predict_layers(program: Program) -> list[int]:
             layers[step.layer] += on_cpu[number]
             continue
         total, jobs = lists[number]
-        hidden = _hidden(program.steps[number + 1 :][: step.params.overlapped_steps], total)
+        beside = program.steps[number + 1 :][: step.params.overlapped_steps]
+        hidden = _hidden(beside, total, program.config)
         around = _cpu_cycles_of_list(step.params, program.config.memory, is_cold=number in cold)
         last = total - hidden + around
         # Jobs of the depthwise unit end between others.
@@ -150,7 +152,8 @@ def _cycles_on_cpu(
     program: Program, lists: Mapping[int, tuple[int, tuple[JobCycles, ...]]]
 ) -> dict[int, int]:
     """Return the cycles of the CPU's steps by their numbers, given those of lists and jobs."""
-    return cycles_by_step(program.steps, {number: cycles for number, (cycles, _) in lists.items()})
+    lengths = {number: cycles for number, (cycles, _) in lists.items()}
+    return cycles_by_step(program.steps, lengths, has_signal=program.config.has_signal)
 
 
 def _cpu_cycles_of_list(call: EngineCall, memory: Memory, *, is_cold: bool) -> int:
@@ -159,6 +162,7 @@ def _cpu_cycles_of_list(call: EngineCall, memory: Memory, *, is_cold: bool) -> i
     return memory.list_cpu_cycles + more
 
 
-def _hidden(beside: Sequence[Step], total: int) -> int:
+def _hidden(beside: Sequence[Step], total: int, config: Config) -> int:
     """Return how many of a list's cycles steps of the CPU that run beside it take."""
-    return min(sum(map(cpu_cycles, beside)), total)
+    taken = sum(cpu_cycles(step, has_signal=config.has_signal) for step in beside)
+    return min(taken, total)

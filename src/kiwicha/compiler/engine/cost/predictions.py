@@ -185,8 +185,9 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
             layer.weight_bytes += job.weights_bytes - head_bytes
             layer.raw_weight_bytes += shape.raw_bytes - head_bytes
     lengths = {number: cycles for number, (cycles, _) in lists.items()}
-    for number, on_cpu in cycles_by_step(program.steps, lengths).items():
-        found.setdefault(program.steps[number].layer, _Found()).cpu_cycles += on_cpu
+    on_cpu = cycles_by_step(program.steps, lengths, has_signal=program.config.has_signal)
+    for number, taken in on_cpu.items():
+        found.setdefault(program.steps[number].layer, _Found()).cpu_cycles += taken
     return Predictions(
         cycles=total,
         cpu_cycles=total - sum(cycles for cycles, _ in lists.values()),
