@@ -15,9 +15,9 @@ from kiwicha.compiler.engine.cost.unit_timeline import UnitThreads
 from kiwicha.contract.engine import EngineCall, EngineTransfer
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.moves import AnyJob
-from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from kiwicha.program.parts import Step
+from kiwicha.program.step_lists import list_of
 from kiwicha.program.unit_rows import is_unit_job
 
 __all__ = ["predict_layers", "predict_list", "predict_program"]
@@ -104,8 +104,7 @@ def predict_program(
         params = step.params
         if not isinstance(params, EngineCall):
             continue
-        image = program.constants[params.image.offset :][: params.image.bytes]
-        found = read_list(params, image, has_weights=True)
+        found = list_of(program, step, has_weights=True)
         lists[number] = predict_list(
             found.jobs,
             found.transfers,
