@@ -22,9 +22,10 @@ from kiwicha.program.unit_rows import is_unit_job
 
 __all__ = ["predict_layers", "predict_list", "predict_program"]
 
-_RETURN_CYCLES = 360
+_RETURN_CYCLES = 440
 """What the CPU needs more to wait for a list beside which it has executed steps: what it needs for
-that is no longer in its caches, and the list has often ended before its data cache forgets."""
+that is no longer in its caches, and the list has often ended before its data cache forgets. Four
+lists of `keyword_transformer@98` took 420 to 460."""
 
 
 def predict_list(
@@ -69,7 +70,9 @@ def _predicted(
     """Return what `predict_list` does; lists are asked about again, read back from a Program."""
     macs, requantizer_cycles, has_blocks = engine
     if any(map(is_unit_job, jobs)):
-        return UnitThreads(jobs, transfers, macs, requantizer_cycles, memory).run()
+        return UnitThreads(
+            *(jobs, transfers, macs, requantizer_cycles, memory), is_report=is_report
+        ).run()
     threads = Threads(
         *(jobs, transfers, macs, requantizer_cycles),
         memory=memory,
