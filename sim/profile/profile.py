@@ -9,16 +9,16 @@ from kiwicha.compiler import Compilation
 from kiwicha.compiler.engine.cost.cycles import predict_layers
 from kiwicha.compiler.reasons import reasons
 from kiwicha.contract.engine import EngineCall
-from kiwicha.program.engine_list import EngineList, read_list, stream_bytes
-from kiwicha.program.image import Program
+from kiwicha.program.engine_list import EngineList, stream_bytes
 from kiwicha.program.parts import Step
+from kiwicha.program.step_lists import list_of
 from kiwicha.report.run_report import hidden_cycles
 from kiwicha.sim.profile.memory_map import memory_map
 from kiwicha.sim.profile.timestamps import ListTimestamps, timestamps
 from kiwicha.sim.soc.probes import Bit
 from kiwicha.sim.verilator.activity import Activity
 
-__all__ = ["SPLIT", "list_of", "profile"]
+__all__ = ["SPLIT", "profile"]
 
 SPLIT = ("arithmetic", "requantizer", "weights", "transfers", "overhead", "cpu")
 """What cycles are spent on: operations; waiting for the requantizer, for weights, for transfers;
@@ -97,13 +97,6 @@ def profile(
         "macs_per_cycle": compilation.config.macs_per_cycle,
         "dram_bytes_per_cycle": compilation.config.memory.bytes_per_cycle,
     }
-
-
-def list_of(program: Program, step: Step) -> EngineList:
-    """Return the list of a step of the engine."""
-    params = step.params
-    assert isinstance(params, EngineCall)
-    return read_list(params, program.constants[params.image.offset :][: params.image.bytes])
 
 
 def _splits(

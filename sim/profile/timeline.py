@@ -19,7 +19,7 @@ from kiwicha.contract.engine import LINE_BYTES, EngineCall
 from kiwicha.program.engine_list import stream_bytes
 from kiwicha.program.image import Program
 from kiwicha.program.parts import Step
-from kiwicha.sim.profile.profile import list_of
+from kiwicha.program.step_lists import list_of
 from kiwicha.sim.profile.timestamps import ListTimestamps, StepTimestamps, timestamps
 from kiwicha.sim.soc.probes import Bit
 from kiwicha.sim.verilator.activity import Activity, Span

@@ -10,8 +10,8 @@ from kiwicha.contract.cfu import DRAM_BASE
 from kiwicha.contract.engine import LINE_BYTES, EngineCall, EngineTransfer, JobKind
 from kiwicha.program.engine_list import EngineList
 from kiwicha.program.image import Program
+from kiwicha.program.step_lists import list_of
 from kiwicha.program.unit_rows import is_unit_job
-from kiwicha.sim.profile.profile import list_of
 from kiwicha.sim.reference.written import Written
 from kiwicha.sim.soc.probes import Count
 from kiwicha.sim.verilator.activity import Activity, Span

@@ -15,7 +15,7 @@ from kiwicha.pictures import picture_format
 from kiwicha.program.engine_list import stream_bytes
 from kiwicha.program.image import Program
 from kiwicha.program.parts import IoTensor, Step
-from kiwicha.sim.profile.profile import list_of
+from kiwicha.program.step_lists import list_of
 from kiwicha.sim.profile.timestamps import NOTED_CYCLES
 from kiwicha.sim.soc.prepared_memory import prepared
 from kiwicha.sim.soc.probes import Bit, Count

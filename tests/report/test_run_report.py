@@ -13,12 +13,12 @@ from rich.table import Table
 from kiwicha.compiler import compile_model
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import CONFIGS
-from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Where
-from kiwicha.program.engine_list import EngineList, read_list
+from kiwicha.program.engine_list import EngineList
 from kiwicha.program.image import Program
 from kiwicha.program.parts import Layer, Step
+from kiwicha.program.step_lists import list_of
 from kiwicha.report import run_report as report
 from kiwicha.report import tables as report_tables
 from tests.support.models.tflite_builder import ModelBuilder
@@ -183,12 +183,12 @@ def test_a_sum_behind_a_convolution_names_it(
     made = compile_model(block(), "64")
     if counts_there:
 
-        def all_of_the_sum(call: EngineCall, image: bytes) -> EngineList:
-            found = read_list(call, image)
-            jobs = [dataclasses.replace(job, layer=2) for job in found.jobs]
+        def all_of_the_sum(program: Program, step: Step) -> EngineList:
+            found = list_of(program, step)
+            jobs = tuple(dataclasses.replace(job, layer=2) for job in found.jobs)
             return dataclasses.replace(found, jobs=jobs)
 
-        monkeypatch.setattr(report, "read_list", all_of_the_sum)
+        monkeypatch.setattr(report, "list_of", all_of_the_sum)
     run = report.make_report(
         made,
         model="block",

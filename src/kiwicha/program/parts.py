@@ -1,6 +1,6 @@
 """What a Program consists of, layers, steps, inputs and outputs, and the record of each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import (
@@ -57,11 +57,25 @@ class Layer:
 
 @dataclass(frozen=True)
 class Step:
-    """One kernel call on behalf of layer number ``layer`` (position in `Program.layers`)."""
+    """One kernel call.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        What is called.
+    layer : int
+        On behalf of which layer: its position in `Program.layers`.
+    params : Struct
+        The kernel's parameters.
+    job_layers : tuple of int
+        Of a list of the engine with layers that lie too far from this one for descriptors: the
+        layer of each of its jobs, counted from this one. The stored form does not say it.
+    """
 
     kernel: Kernel
     layer: int
     params: Struct
+    job_layers: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)

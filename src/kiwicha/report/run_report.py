@@ -7,9 +7,9 @@ from typing import Any
 
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineCall, JobFlag, JobKind
-from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from kiwicha.program.parts import Step
+from kiwicha.program.step_lists import list_of
 
 __all__ = ["LayerReport", "Report", "hidden_cycles", "make_report", "read_report"]
 
@@ -272,11 +272,11 @@ def _convolutions_with_sums(program: Program) -> dict[int, int]:
     for step in program.steps:
         if not isinstance(step.params, EngineCall):
             continue
-        image = program.constants[step.params.image.offset :][: step.params.image.bytes]
         # The job that brings the tables comes right before the convolution.
-        for job, following in pairwise(read_list(step.params, image).jobs):
+        for job, following in pairwise(list_of(program, step).jobs):
             if job.kind == JobKind.ADD and job.flags & JobFlag.FUSED:
-                # Layers that are too far from a list's first one to be told apart count as one.
+                # Of a Program from a file, layers that are too far from a list's first one count
+                # as one.
                 if following.layer != job.layer:
                     convolution = program.layers[step.layer + following.layer]
                     found[step.layer + job.layer] = convolution.index
@@ -300,8 +300,7 @@ def _shares(
     if not isinstance(step.params, EngineCall):
         yield step.layer, spent
         return
-    image = program.constants[step.params.image.offset :][: step.params.image.bytes]
-    jobs = read_list(step.params, image).jobs
+    jobs = list_of(program, step).jobs
     hidden = hidden_cycles(step.params, spent, job_ends)
     before = 0
     # Those of the depthwise unit end beside others.

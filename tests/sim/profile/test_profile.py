@@ -10,8 +10,9 @@ from kiwicha.compiler import Compilation
 from kiwicha.compiler.engine.cost.cycles import predict_layers, predict_program
 from kiwicha.contract.engine import EngineCall, EngineCounter
 from kiwicha.contract.program import Where
+from kiwicha.program.step_lists import list_of
 from kiwicha.report.run_report import make_report
-from kiwicha.sim.profile.profile import SPLIT, list_of, profile
+from kiwicha.sim.profile.profile import SPLIT, profile
 from kiwicha.sim.profile.timestamps import timestamps
 from kiwicha.sim.soc.probes import Bit
 from kiwicha.sim.verilator.program_run import SimulatedRun

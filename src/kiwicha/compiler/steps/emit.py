@@ -85,7 +85,7 @@ def emit(
             if isinstance(params, ComputedListCall) and tensor is not None:
                 place = Ref(plan.tensors[tensor], item.images[tensor])
                 params = dataclasses.replace(params, computed=place)
-            steps.append(Step(item.kernel, item.layer, params))
+            steps.append(Step(item.kernel, item.layer, params, item.part.far_layers))
             continue
         refs = {name: constants.add(values) for name, values in item.constants.items()}
         refs |= {name: tensor_ref(index) for name, index in item.tensors.items()}

@@ -12,6 +12,8 @@ from kiwicha.compiler.engine.cost.bursts import (
 from kiwicha.contract.latencies import PORT_TURN_WORDS, READER_WORDS
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, SDR_HALF_RATE
 
+HALF = READER_WORDS // 2
+
 
 def test_a_reader_that_ran_empty_asks_for_less() -> None:
     # At two cycles a word: 32 words, 8 of them too late, and one for two that come.
@@ -22,22 +24,22 @@ def test_a_reader_that_ran_empty_asks_for_less() -> None:
 
 def test_bursts_of_loads_end_where_lines_move_slowly() -> None:
     # 16 words that have moved, and half as many again and again while they come.
-    assert loaded_burst(0.5, DDR3_QUARTER_RATE, is_first=False)[:2] == (32, 15)
-    assert loaded_burst(0.5, DDR3_QUARTER_RATE, is_first=True)[0] == PORT_TURN_WORDS
-    assert loaded_burst(0.9, DDR3_QUARTER_RATE, is_first=False)[0] == PORT_TURN_WORDS
-    assert loaded_burst(0.0, DDR3_QUARTER_RATE, is_first=False)[:2] == (16, 0.0)
+    assert loaded_burst(0.5, DDR3_QUARTER_RATE, HALF)[:2] == (32, 15)
+    assert loaded_burst(0.5, DDR3_QUARTER_RATE, READER_WORDS)[0] == PORT_TURN_WORDS
+    assert loaded_burst(0.9, DDR3_QUARTER_RATE, HALF)[0] == PORT_TURN_WORDS
+    assert loaded_burst(0.0, DDR3_QUARTER_RATE, HALF)[:2] == (16, 0.0)
 
 
 def test_faster_lines_feel_more_of_refreshes() -> None:
-    felt = [loaded_burst(rate, DDR3_QUARTER_RATE, is_first=False)[2] for rate in (0.2, 0.5, 0.8)]
+    felt = [loaded_burst(rate, DDR3_QUARTER_RATE, HALF)[2] for rate in (0.2, 0.5, 0.8)]
     assert felt[0] == 0.0 < felt[1] < felt[2]
-    assert stored_burst(0.5, DDR3_QUARTER_RATE)[1] < felt[1]
+    assert stored_burst(0.5, DDR3_QUARTER_RATE, True)[1] < felt[1]
     assert felt[2] == pytest.approx(DDR3_QUARTER_RATE.refresh_share)
 
 
 def test_stores_wait_for_half_a_fifo() -> None:
-    assert stored_burst(0.0, DDR3_QUARTER_RATE)[0] == READER_WORDS // 2
-    assert stored_burst(0.5, SDR_HALF_RATE)[0] == PORT_TURN_WORDS
+    assert stored_burst(0.0, DDR3_QUARTER_RATE, True)[0] == READER_WORDS // 2
+    assert stored_burst(0.5, SDR_HALF_RATE, True)[0] == PORT_TURN_WORDS
 
 
 def test_rates_between_results() -> None:

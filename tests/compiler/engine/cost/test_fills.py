@@ -1,10 +1,12 @@
 """Fills of the weight buffer beside DRAM's refreshes, tables and transfers: as simulated."""
 
+import dataclasses
+
 import pytest
 
 from kiwicha.compiler.engine.cost.cycles import predict_list
 from kiwicha.compiler.engine.cost.job_work import job_work
-from kiwicha.contract.engine import EngineJob, EngineTransfer, JobFlag, JobKind
+from kiwicha.contract.engine import TRANSFER_FLAG, EngineJob, EngineTransfer, JobFlag, JobKind
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, SDR_HALF_RATE
 
 NEAR = 0.04
@@ -98,3 +100,39 @@ def test_reports_take_the_average_of_groups_that_wait_for_their_fills() -> None:
     _, (_, found) = predict_list([before, pool], [], 64, is_report=True)
     assert found.end - found.start == pytest.approx(2274, rel=0.01)
     assert found.end - found.start < rounded.end - rounded.start - 25
+
+
+def test_reports_know_that_a_load_takes_whole_turns_behind_weights() -> None:
+    # A layer of MobileNetV2 whose groups wait for 36 words each, beside a load.
+    before = job(output_columns=1000, row_words=8, group_words=8)
+    waits = job(
+        kind=JobKind.DEPTHWISE,
+        groups=36,
+        interval=2,
+        input_rows=3,
+        output_columns=7,
+        row_span=8064,
+        column_step=576,
+        group_words=6,
+        kernel_rows=3,
+        stride_rows=2,
+        stride_columns=2,
+        first_phase=1,
+        skip_results=1,
+        last_beats=2,
+    )
+    load = EngineTransfer(0, 0, 16 * 1512, 1, 0)
+    _, (_, found) = predict_list([before, waits], [load], 64, is_report=True)
+    assert found.end - found.start == pytest.approx(2956, rel=0.02)
+
+
+def test_reports_know_that_a_store_stops_while_weights_come() -> None:
+    # Another one, with a result every other cycle beside the store of those before.
+    shape = {"groups": 9, "output_columns": 168, "row_words": 2, "segment_words": 2}
+    shape |= {"group_words": 2, "last_beats": 2, "weights_bytes": 4896}
+    convolution = job(flags=JobFlag.PACKED | JobFlag.CODED, **shape)
+    waits = dataclasses.replace(convolution, wait_transfers=1)
+    store = EngineTransfer(0, 0, 16 * 1512 | TRANSFER_FLAG, 1, 0)
+    jobs = [convolution, convolution, waits]
+    _, (_, beside, found) = predict_list(jobs, [store], 256, is_report=True)
+    assert beside.end - beside.start + found.transfers == pytest.approx(3300, rel=0.01)

@@ -54,7 +54,12 @@ def advance(course: Course, limit: float, likeness: Likeness | None = None) -> b
     """
     paces, moves, progress, memory = course.paces, course.moves, course.progress, course.memory
     tables, refill, settle = [*course.tables, 0.0], course.refill_cycles, course.settle_cycles
-    tables_there = course.tables_there
+    tables_there, is_report = course.tables_there, course.is_report
+    # While a transfer waits for DRAM, refreshes take their share.
+    felt_by_start = 1 + memory.refresh_share if is_report else 1
+    load_start = memory.load_start_cycles * felt_by_start
+    store_start = memory.store_start_cycles * felt_by_start
+    store_end = memory.store_end_cycles * felt_by_start
     line_cycles = LINE_BYTES / memory.bytes_per_cycle
     # Words that were asked for are as long on their way.
     latency = memory.latency_cycles
@@ -206,7 +211,7 @@ def advance(course: Course, limit: float, likeness: Likeness | None = None) -> b
                     transfer_time = transfer_free
                 if blocked_from <= transfer_time < blocked_until:
                     transfer_time = blocked_until
-                transfer_time += memory.store_start_cycles if is_store else memory.load_start_cycles
+                transfer_time += store_start if is_store else load_start
             if left_lines or not chunk:
                 line_ready = transfer_time
                 if port_free > transfer_time:
@@ -396,7 +401,7 @@ def advance(course: Course, limit: float, likeness: Likeness | None = None) -> b
         if chunk and not left_lines:
             # The last line of a transfer.
             if is_store:
-                line_end += memory.store_end_cycles
+                line_end += store_end
             elif flags:
                 line_end += CONVERTER_LOAD_CYCLES
             transfer_free = line_end
@@ -417,7 +422,11 @@ def advance(course: Course, limit: float, likeness: Likeness | None = None) -> b
         if is_store and not flags and transfer_time > line_ready:
             rate = rate_at(shares, first_share, line_ready)
             room = STORE_AHEAD_WORDS if chunk else STORE_ROOM_WORDS
-            chunk_start = max(line_ready, transfer_time - room / rate, line_end)
+            stopped = transfer_time - room / rate
+            if is_report and chunk:
+                # That is reckoned from when words come, which is before their lines.
+                stopped += min(line_end - chunk_port, line_ahead)
+            chunk_start = max(line_ready, stopped, line_end)
         if not chunk:
             left_lines = move_lines
         while first_share < len(shares) and shares[first_share][1] <= chunk_start:
@@ -426,10 +435,13 @@ def advance(course: Course, limit: float, likeness: Likeness | None = None) -> b
         if first_share < len(shares) and shares[first_share][0] <= chunk_start and not flags:
             rate = 1.0 - share_of_burst(shares, first_share)
             if is_store:
-                longest, slowing = stored_burst(rate, memory)
+                longest, slowing = stored_burst(rate, memory, is_report)
             else:
-                is_first = left_lines == move_lines
-                longest, line_ahead, slowing = loaded_burst(rate, memory, is_first)
+                room = READER_WORDS if left_lines == move_lines else READER_WORDS // 2
+                if is_report:
+                    # While it waits for the port, more words move.
+                    room = min(int(room + rate * (transfer_time - line_ready)), READER_WORDS)
+                longest, line_ahead, slowing = loaded_burst(rate, memory, room)
         chunk = min(left_lines, longest)
         left_lines -= chunk
         chunk_port = port_free = transfer_time + chunk * line_cycles

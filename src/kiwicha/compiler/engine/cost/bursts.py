@@ -21,6 +21,9 @@ _HIDDEN_RATE = 0.3
 _LOAD_FELT, _STORE_FELT = 2.5, 1.1
 """What more of a refresh is felt with each line per cycle above. Loads feel more of it: words on
 their way are none that the FIFO has."""
+_REPORTED_STORE_FELT = 1.9
+"""The same of stores in reports: lines every other cycle lose 16 cycles in a refresh. Plans were
+chosen by `_STORE_FELT`."""
 _BURSTS_CYCLES = 4 * PORT_TURN_WORDS
 """Over which groups are looked at that wait for weights: two bursts of weights, and two between."""
 _LEAST_RATE = 0.01
@@ -113,7 +116,7 @@ def share_of_burst(shares: Sequence[tuple[float, float, float, float]], first: i
 
 
 @lru_cache(maxsize=1024)
-def stored_burst(rate: float, memory: Memory) -> tuple[float, float]:
+def stored_burst(rate: float, memory: Memory, is_report: bool) -> tuple[float, float]:
     """Return the words of a burst beside results, and what more a line takes for refreshes.
 
     The writer has half of its words when it begins, and those that come meanwhile.
@@ -124,14 +127,17 @@ def stored_burst(rate: float, memory: Memory) -> tuple[float, float]:
         Lines per cycle that results leave.
     memory : Memory
         What DRAM the system has.
+    is_report : bool
+        As in `kiwicha.compiler.engine.cost.timeline.Threads`.
     """
+    steepness = _REPORTED_STORE_FELT if is_report else _STORE_FELT
     filled = 1 - rate * LINE_BYTES / memory.bytes_per_cycle
     words = READER_WORDS // 2 / filled if filled > 0.0 else PORT_TURN_WORDS
-    return min(words, PORT_TURN_WORDS), _felt(rate, _STORE_FELT, memory)
+    return min(words, PORT_TURN_WORDS), _felt(rate, steepness, memory)
 
 
 @lru_cache(maxsize=1024)
-def loaded_burst(rate: float, memory: Memory, is_first: bool) -> tuple[float, float, float]:
+def loaded_burst(rate: float, memory: Memory, room: int) -> tuple[float, float, float]:
     """Return the same of a load; between, by how many cycles words come before lines move.
 
     A burst ends when the reader is full, and the next one begins when half of its words have moved.
@@ -143,12 +149,11 @@ def loaded_burst(rate: float, memory: Memory, is_first: bool) -> tuple[float, fl
         Lines per cycle that results leave.
     memory : Memory
         What DRAM the system has.
-    is_first : bool
-        The reader is empty.
+    room : int
+        Words for which the reader has room.
     """
     # Within a burst words are asked for as fast as DRAM takes it.
     filled = 1 - rate * (LINE_BYTES // memory.bytes_per_cycle)
-    room = READER_WORDS if is_first else READER_WORDS // 2
     felt = _felt(rate, _LOAD_FELT, memory)
     if filled <= 0.0 or room / filled >= PORT_TURN_WORDS:
         return PORT_TURN_WORDS, READER_WORDS / rate, felt

@@ -35,6 +35,8 @@ class Course:
         Of the transfers: lines, whether they are stored, jobs that they wait for, and flags.
     progress : list of Progress
         When the first group of each job was to be filled, as far as known.
+    is_report : bool
+        As in `kiwicha.compiler.engine.cost.timeline.Threads`.
     job_ends, transfer_ends : list of float
         When they end.
     tables_there : list of float
@@ -52,6 +54,7 @@ class Course:
     tables: list[float]
     moves: list[tuple[int, bool, int, int]]
     progress: list[Progress]
+    is_report: bool = False
     job_ends: list[float] = field(default_factory=list)
     transfer_ends: list[float] = field(default_factory=list)
     waits: list[tuple[float, float, float]] = field(default_factory=list)

@@ -11,8 +11,8 @@ from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import EngineCall, EngineJob, JobFlag
-from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
+from kiwicha.program.step_lists import list_of
 from kiwicha.program.weight_streams import stream_shape
 
 __all__ = ["LayerPrediction", "Predictions", "layer_predictions"]
@@ -168,11 +168,10 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
     for number, (_, cycles) in lists.items():
         step = program.steps[number]
         assert isinstance(step.params, EngineCall)
-        image = program.constants[step.params.image.offset :][: step.params.image.bytes]
-        for job, its_cycles in zip(read_list(step.params, image).jobs, cycles, strict=True):
+        for job, its_cycles in zip(list_of(program, step).jobs, cycles, strict=True):
             layer = found.setdefault(step.layer + job.layer, _Found())
             layer.jobs.append(its_cycles)
-            if not isinstance(job, EngineJob) or job.weights_offset >= len(image):
+            if not isinstance(job, EngineJob) or job.weights_offset >= step.params.image.bytes:
                 # It has no weights, or computed ones.
                 continue
             # Lists of a region share their streams.

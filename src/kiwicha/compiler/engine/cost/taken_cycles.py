@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 
-__all__ = ["TakenCycles", "moved_lines"]
+__all__ = ["TakenCycles", "lines_until", "moved_lines"]
 
 _LEAST_SHARE = 0.05
 """Of its cycles, that transfers have at least: what they do never ends otherwise."""
@@ -62,3 +62,36 @@ def moved_lines(
             return time + left / speed
         left -= (until - time) * speed
         time = until
+
+
+def lines_until(
+    ports: tuple[TakenCycles, TakenCycles, TakenCycles, TakenCycles],
+    start: float,
+    end: float,
+    lines: float,
+    pace: float,
+) -> tuple[float, float]:
+    """Return when lines are moved, or the end, and how many are left then.
+
+    Parameters
+    ----------
+    ports : tuple of TakenCycles
+        As for `moved_lines`; and the lines per cycle that the array leaves because the unit waits.
+    start, end : float
+        When the first line may move, and until when all is known.
+    lines, pace : float
+        As for `moved_lines`.
+    """
+    time, left = start, lines
+    while time < end:
+        found = [port.at(time) for port in ports]
+        array, unit, weights, spared = (share for share, _ in found)
+        free = 1.0 - array
+        free = max(free - min(unit, free / 2), spared)
+        speed = min(pace * (1.0 - weights), free)
+        until = min(end, *(its_end for _, its_end in found))
+        if speed and time + left / speed <= until:
+            return time + left / speed, 0.0
+        left -= (until - time) * speed
+        time = until
+    return end, left

@@ -49,8 +49,10 @@ class Threads:
     decoder_slack : float
         By what the decoder's time for a group of a coded stream is multiplied.
     is_report : bool
-        What it says is reported, and nothing is chosen by it: weights of groups take their average
-        time, not rounded up. Choices were measured with what is rounded.
+        What it says is reported, and nothing is chosen by it, so it may be nearer to what is
+        measured. Weights of groups take their average time, not rounded up. A load that has waited
+        for the port has more room; a store that waits for it stops its lines when the writer is
+        full; refreshes fall into the starts of transfers, too. Choices were measured without these.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Threads:
         job_left = max(JOB_WORDS * len(jobs) - READER_WORDS - 2 * JOB_WORDS, 0)
         self._course = Course(
             memory=memory,
+            is_report=is_report,
             refill_cycles=refill_cycles(outputs, lanes, has_pairs=has_blocks),
             settle_cycles=settle if has_blocks else -math.inf,
             paces=[self._pace(job) for job in jobs],

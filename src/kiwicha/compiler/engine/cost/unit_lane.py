@@ -1,7 +1,7 @@
 """Rows of the depthwise unit in time: each is read, computed and taken beside the array."""
 
 from bisect import bisect_right
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -48,6 +48,12 @@ class Span:
 class UnitLane:
     """What the unit did so far.
 
+    Parameters
+    ----------
+    counts_pauses : bool
+        Where the array pauses for the unit, transfers move lines in its cycles, too; if not, these
+        count for nobody.
+
     Attributes
     ----------
     rows : list of float
@@ -62,11 +68,15 @@ class UnitLane:
         When transfers move lines.
     moving : tuple of float
         From when on to when another one is under way of which no more is known.
-    stolen : float
-        What it took from the array and nobody has asked for yet, in cycles.
+    left_lines : TakenCycles
+        Lines per cycle that transfers may move because the array pauses for the unit.
+    stolen, stolen_for_lines : float
+        What the unit took from the array and nobody has asked for yet, in cycles; what those lines
+        took besides.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, counts_pauses: bool = False) -> None:
+        self.counts_pauses = counts_pauses
         self.rows: list[float] = []
         self.groups: list[float] = []
         self._spans: list[Span] = []
@@ -74,7 +84,9 @@ class UnitLane:
         self.written = TakenCycles()
         self.moved = TakenCycles()
         self.moving = 0.0, 0.0
+        self.left_lines = TakenCycles()
         self.stolen = 0.0
+        self.stolen_for_lines = 0.0
         self.time = 0.0
 
     def do(
@@ -109,7 +121,7 @@ class UnitLane:
             flow.begin(filled[group : group + 2])
             inside = 0
             for line, is_inside in enumerate(flow.work.input_rows):
-                flow.free_slot(line)
+                yield from flow.free_slot(line)
                 count = 0
                 if is_inside:
                     count = rows.wait + group_wait(job, group) + inside * job.wait_row_step
@@ -119,10 +131,10 @@ class UnitLane:
                 flow.fetch(is_inside, array_rows[count - 1] + 1 if count > 0 else 0.0)
                 if flow.comes_to_row():
                     yield True
-                    flow.compute_row()
+                    yield from flow.compute_row()
             while flow.comes_to_row():
                 yield True
-                flow.compute_row()
+                yield from flow.compute_row()
             self.groups += [flow.taken_at] * len(filled[group : group + 2])
         return flow.taken_at + _WRITE_CYCLES
 
@@ -145,6 +157,7 @@ class UnitLane:
                     may_pause = span.shares.may_pause
             share = max(own, _LEAST_SHARE) if may_pause else own
             given = own / share if share else 1.0
+            for_lines = 0.0
             if what == "results":
                 # Transfers that wait have half of what there is.
                 moved, moved_until = self.moved.at(time)
@@ -153,9 +166,15 @@ class UnitLane:
                     moved, moved_until = 1.0, end
                 elif time < first < end:
                     moved_until = min(moved_until, first)
+                for_lines = min(moved, share / 2)
                 share, until = max(share - moved, share / 2), min(until, moved_until)
             free = (until - time) * share if share else 0.0
             self.stolen += min(left, free) * (1.0 - given)
+            if self.counts_pauses and for_lines and given < 1.0:
+                # The array pauses for the unit, and lines of transfers come first.
+                end = min(time + left / share, until)
+                self.left_lines.take(time, end, for_lines)
+                self.stolen_for_lines += (end - time) * for_lines * (1.0 - given)
             if left <= free:
                 return time + left / share
             left, time = left - free, until
@@ -185,13 +204,13 @@ class _Flow:
         """Go to the next pair of groups, whose weights come at these times."""
         self._fetched, self._done, self._filled = [], 0, filled
 
-    def free_slot(self, line: int) -> None:
+    def free_slot(self, line: int) -> Iterator[bool]:
         """Do the output rows for which the line was needed that is where this one goes."""
         if line < self.work.slots:
             return
         needed = self._needs[line - self.work.slots]
         while self._done < needed and self._has_row():
-            self.compute_row()
+            yield from self.compute_row()
         if self._taken and needed:
             self._fetched_at = max(self._fetched_at, self._computed_at - self.work.row_compute)
 
@@ -226,12 +245,16 @@ class _Flow:
             begins = max(begins, self._taken[-self._rows_held])
         return begins + work.row_compute
 
-    def compute_row(self) -> None:
+    def compute_row(self) -> Iterator[bool]:
         """Do the next output row of the pair."""
         work = self.work
-        for filled in self._filled:
+        for place, filled in enumerate(self._filled):
             self._computed_at = self._next_computed(filled)
             leaves = max(self.taken_at, self._computed_at + _CHAIN_CYCLES)
+            if place and self._lane.counts_pauses:
+                # What others do meanwhile is known first.
+                self._lane.time = leaves
+                yield True
             stolen = self._lane.stolen
             self.taken_at = self._lane.busy(leaves, work.outputs, "results")
             # What is stolen counts as the array's, behind what that does.

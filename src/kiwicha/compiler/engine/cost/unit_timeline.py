@@ -12,7 +12,7 @@ from operator import itemgetter
 from kiwicha.compiler.engine.cost.group_fills import GroupFills
 from kiwicha.compiler.engine.cost.job_work import Work, job_work
 from kiwicha.compiler.engine.cost.progress import JobCycles
-from kiwicha.compiler.engine.cost.taken_cycles import TakenCycles, moved_lines
+from kiwicha.compiler.engine.cost.taken_cycles import TakenCycles, lines_until, moved_lines
 from kiwicha.compiler.engine.cost.timeline import first_words
 from kiwicha.compiler.engine.cost.unit_lane import Span, UnitLane
 from kiwicha.compiler.engine.cost.unit_work import (
@@ -39,6 +39,7 @@ _JOB_START_CYCLES = 2
 """From the end of a job until the next one looks for its weights: it is there already."""
 _STEP_CYCLES = 64
 """What the array does in a step, of rows that wait for nothing."""
+_LEAST_LINES = 1e-6
 _KNOWN_CYCLES = 2 * _STEP_CYCLES
 """By how much the array is known ahead of the unit, if it waits for nothing: a row of the unit goes
 between what it writes."""
@@ -55,6 +56,9 @@ class UnitThreads:
         As in `Threads`.
     memory : Memory
         What DRAM the system has.
+    is_report : bool
+        As in `Threads`. Then the array loses what it leaves to transfers while it pauses for the
+        unit.
     """
 
     def __init__(
@@ -64,6 +68,8 @@ class UnitThreads:
         macs: int,
         requantizer_cycles: int,
         memory: Memory,
+        *,
+        is_report: bool = False,
     ) -> None:
         start = float(memory.list_start_cycles + first_words(len(jobs), len(transfers)))
         self._jobs = jobs
@@ -80,7 +86,9 @@ class UnitThreads:
         self._array_time = self._unit_time = start
         # When rows are written, and when jobs end.
         self._array_rows: list[float] = []
-        self._lane = UnitLane()
+        self._lane = UnitLane(counts_pauses=is_report)
+        # Lines that the array leaves are known when the unit has come so far.
+        self._behind_cycles = _KNOWN_CYCLES * (2 if is_report else 1)
         self._written = TakenCycles()
         refill = refill_cycles(outputs, outputs // requantizer_cycles)
         self._fills = GroupFills(jobs, self._works, memory, refill, self._lane.groups, start)
@@ -93,7 +101,7 @@ class UnitThreads:
         self._array_group = 0
         self._array_row = 0
         # Of the transfer that is under way: when its last line was moved, and how many are left.
-        self._moved_at, self._lines_left = start, 0
+        self._moved_at, self._lines_left = start, 0.0
         # What the job of the unit is about to do, if one has begun.
         self._doing: Generator[bool, None, float] | None = None
 
@@ -109,7 +117,7 @@ class UnitThreads:
             order = [
                 (self._array_time, self._compute),
                 (self._lane.time + _KNOWN_CYCLES, self._compute_beside),
-                (self._moved_at + _KNOWN_CYCLES, self._transfer),
+                (self._moved_at + self._behind_cycles, self._transfer),
             ]
             order.sort(key=itemgetter(0))
             for _, step in order:
@@ -270,13 +278,14 @@ class UnitThreads:
             self._unit_place += 1
             self._doing = None
             has_moved = True
-        if self._lane.stolen:
+        stolen = self._lane.stolen + self._lane.stolen_for_lines
+        if stolen:
             # The array is late by what was taken from it, and nobody else has those cycles.
-            first, end = self._array_time, self._array_time + self._lane.stolen
+            first, end = self._array_time, self._array_time + stolen
             self._written.take(first, end, 1.0)
             self._lane.add(Span(first, end, stolen_shares(self._macs)))
             self._array_time = end
-            self._lane.stolen = 0.0
+            self._lane.stolen = self._lane.stolen_for_lines = 0.0
         return has_moved
 
     def _transfer(self) -> bool:
@@ -297,15 +306,23 @@ class UnitThreads:
             self._moved_at, self._lines_left = start, -(-size // LINE_BYTES)
             self._lane.moving = start, start + cycles * self._lines_left
             return True
-        lines = min(self._lines_left, _STEP_CYCLES // 2)
+        lines: float = min(self._lines_left, _STEP_CYCLES // 2)
         ports = self._written, self._lane.written, self._fills.fetched
-        first = self._moved_at
-        self._moved_at = moved_lines(ports, first, lines, 1.0 / cycles)
+        first, known = self._moved_at, self._array_time
+        if self._lane.counts_pauses and first < known:
+            every = (*ports, self._lane.left_lines)
+            self._moved_at, left = lines_until(every, first, known, lines, 1.0 / cycles)
+            # What rounding leaves is none.
+            lines -= left if left > _LEAST_LINES else 0.0
+        else:
+            self._moved_at = moved_lines(ports, first, lines, 1.0 / cycles)
         self._lane.moved.take(first, self._moved_at, lines / (self._moved_at - first))
         self._fills.port_free = max(
             self._fills.port_free, min(self._moved_at, self._fills.port_free + cycles * lines)
         )
         self._lines_left -= lines
+        if self._lines_left < _LEAST_LINES:
+            self._lines_left = 0
         self._lane.moving = self._moved_at, self._moved_at + cycles * self._lines_left
         if not self._lines_left:
             self._transfer_free = self._moved_at

@@ -13,6 +13,7 @@ from kiwicha.contract.engine import (
     ENGINE_WATCHDOG_CYCLES,
     GROUP_WORDS,
     MAX_JOBS,
+    MAX_U8,
     MAX_U16,
     TRANSFER_FLAG,
     EngineJob,
@@ -272,6 +273,14 @@ class ListPart:
             waits += len(self._table) if waits else 0
             found.append(dataclasses.replace(job, wait_transfers=waits))
         return tuple(found)
+
+    @property
+    def far_layers(self) -> tuple[int, ...]:
+        """The layer of each job, counted from the region's first; () if all descriptors have it."""
+        events = [event for event in self.whole.plan.events if isinstance(event, Job)]
+        positions = (events[number].operation.position for number in self.job_numbers)
+        layers = tuple(position - self.whole.region.first_layer for position in positions)
+        return layers if max(layers) > MAX_U8 else ()
 
     @cached_property
     def transfers(self) -> tuple[PlannedTransfer, ...]:
