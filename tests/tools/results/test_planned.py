@@ -77,7 +77,7 @@ def test_large_models_are_measured_where_products_are_packed(tmp_path: Path) -> 
     assert result.command == f"kiwicha bench {models} --config 128,256 --json {LARGE}"
     result = next(result for result in planned(tmp_path) if result.path == ROOM)
     configs = "128-128k-depthwise,256-128k-depthwise"
-    assert result.command == f"kiwicha bench {models} --config {configs} --json {ROOM}"
+    assert result.command == f"kiwicha bench {models} mnv2 --config {configs} --json {ROOM}"
 
 
 def test_configurations_with_more_are_synthesised_for_a_larger_part(tmp_path: Path) -> None:
