@@ -237,6 +237,7 @@ class Kernel(enum.IntEnum):
     ARG_MAX_OF_PARTS = 102
     SHORT_LINE = 103
     UNIT_CHANNELS = 104
+    SHORT_LSTM = 105
 
     @property
     def where(self) -> Where:

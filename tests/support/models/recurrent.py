@@ -10,7 +10,7 @@ from kiwicha.tflite_writer.builder import ACTIVATIONS
 from tests.support.models.streaming import Streaming
 from tests.support.models.tflite_builder import ModelBuilder
 
-__all__ = ["RECURRENT", "RecurrentModel", "lstm", "svdf"]
+__all__ = ["RECURRENT", "RecurrentModel", "lstm", "lstm_of_shorts", "svdf"]
 
 _MISSING = -1
 
@@ -35,10 +35,10 @@ class RecurrentModel(ModelBuilder):
         data = self._numbers.integers(-limit, limit + 1, shape).astype(dtype)
         return self.tensor(shape, dtype, data=data, scale=scale)
 
-    def bias(self, count: int, scale: float, most: int) -> int:
+    def bias(self, count: int, scale: float, most: int, dtype: Any = np.int32) -> int:
         """Add random biases."""
-        data = self._numbers.integers(-most, most + 1, count).astype(np.int32)
-        return self.tensor((count,), np.int32, data=data, scale=scale)
+        data = self._numbers.integers(-most, most + 1, count).astype(dtype)
+        return self.tensor((count,), dtype, data=data, scale=scale)
 
     def state(self, shape: Sequence[int], dtype: Any, scale: float, zero_point: int = 0) -> int:
         """Add a tensor that is kept."""
@@ -46,23 +46,27 @@ class RecurrentModel(ModelBuilder):
         self.tensors[index].is_variable = True
         return index
 
-    def lstm(self, source: int, *, units: int, is_time_major: bool) -> int:
-        """Add a UNIDIRECTIONAL_SEQUENCE_LSTM and return its output."""
+    def lstm(self, source: int, *, units: int, is_time_major: bool, kind: Any = np.int8) -> int:
+        """Add a UNIDIRECTIONAL_SEQUENCE_LSTM of int8 or int16, and return its output."""
         rng = self.rng
         first, second, inputs = self.tensors[source].shape or ()
         scales = self.tensors[source].scales
         assert scales is not None
         batches = second if is_time_major else first
         hidden_scale, offset = rng.choice([1 / 128, 0.0078, 0.011]), rng.choice([0, 0, -3, 20])
+        if kind is np.int16:
+            hidden_scale, offset = rng.choice([2.0**-15, 3.1e-5, 2.7e-5, 2e-4]), 0
         scale = rng.uniform(0.3, 2.0) / 127
         recurrent = rng.uniform(0.3, 2.0) / 127
         inner = [self.weights((units, inputs), scale * rng.uniform(0.5, 1)) for _ in range(4)]
         outer = [self.weights((units, units), recurrent * rng.uniform(0.5, 1)) for _ in range(4)]
         bias_scale = float(scales[0]) * scale
-        biases = [self.bias(units, bias_scale, int(1 / bias_scale)) for _ in range(4)]
-        hidden = self.state((batches, units), np.int8, hidden_scale, offset)
+        bias_type = np.int64 if kind is np.int16 else np.int32
+        biases = [self.bias(units, bias_scale, int(1 / bias_scale), bias_type) for _ in range(4)]
+        hidden = self.state((batches, units), kind, hidden_scale, offset)
         cell = self.state((batches, units), np.int16, 2.0 ** -rng.randint(9, 15))
-        output = self.tensor((first, second, units), scale=hidden_scale, zero_point=offset)
+        shape = (first, second, units)
+        output = self.tensor(shape, kind, scale=hidden_scale, zero_point=offset)
         absent = [_MISSING] * 3
         self.operator(
             "UNIDIRECTIONAL_SEQUENCE_LSTM",
@@ -108,17 +112,24 @@ class RecurrentModel(ModelBuilder):
         return output
 
 
-def lstm(rng: random.Random) -> Streaming:
-    """Return a model of one or two LSTMs one after the other."""
+def lstm(rng: random.Random, kind: Any = np.int8) -> Streaming:
+    """Return a model of one or two LSTMs one after the other, of int8 or int16."""
     model = RecurrentModel(rng)
     shape = (rng.choice([1, 1, 2, 3]), rng.randint(1, 6), rng.choice([4, 8, 7, 28, 1]))
-    x = source = model.tensor(
-        shape, scale=rng.uniform(0.005, 0.03), zero_point=rng.randint(-128, 127)
-    )
+    scale, zero_point = rng.uniform(0.005, 0.03), rng.randint(-128, 127)
+    if kind is np.int16:
+        scale, zero_point = scale / 256, 0
+    x = source = model.tensor(shape, kind, scale=scale, zero_point=zero_point)
     is_time_major = rng.random() < 0.4
     for _ in range(rng.randint(1, 2)):
-        x = model.lstm(x, units=rng.choice([4, 8, 5, 20, 1]), is_time_major=is_time_major)
-    return Streaming(model.build([source], [x]), shape)
+        units = rng.choice([4, 8, 5, 20, 1])
+        x = model.lstm(x, units=units, is_time_major=is_time_major, kind=kind)
+    return Streaming(model.build([source], [x]), shape, kind)
+
+
+def lstm_of_shorts(rng: random.Random) -> Streaming:
+    """Return the same of int16, weights of int8."""
+    return lstm(rng, np.int16)
 
 
 def svdf(rng: random.Random, *, has_shorts: bool = False) -> Streaming:
@@ -146,6 +157,7 @@ def svdf_of_shorts(rng: random.Random) -> Streaming:
 
 RECURRENT: dict[str, Callable[[random.Random], Streaming]] = {
     "lstm": lstm,
+    "lstm of shorts": lstm_of_shorts,
     "svdf": svdf,
     "svdf of shorts": svdf_of_shorts,
 }
