@@ -12,14 +12,17 @@ from kiwicha.compiler import compile_model
 from kiwicha.program.image import Program
 from kiwicha.sim.reference.executor import NUMPY_TYPES, Session
 from tests.support.choices import at_night, by_day
-from tests.support.models.recurrent import RECURRENT, lstm_of_shorts
+from tests.support.models.recurrent import RECURRENT, both_ways, lstm_of_shorts
 from tests.support.models.streaming import sets
 from tests.support.models.wide_integers import requantized, short_probabilities
 from tests.support.oracle.sequences import Arrays, ask_in_a_row
 
 MODELS = ("mnist_lstm_int8", "keyword_scrambled_8bit")
 CONFIGS = ("baseline", "simd", "64", "64-recurrent")
-OTHER_CONFIGS = {"lstm of shorts": ("baseline", "64-int16")}
+OTHER_CONFIGS = {
+    "lstm of shorts": ("baseline", "64-int16"),
+    "both ways": ("simd", "64-recurrent"),
+}
 """Where other ones differ by nothing."""
 INFERENCES = 5
 BLOCK = 20
@@ -78,6 +81,15 @@ def test_wide_integers(make: Callable[[random.Random], tuple[bytes, Arrays]], co
         zip(cases, ask_in_a_row(cases), strict=True)
     ):
         assert not differing(session(model, config), inputs, answers), number
+
+
+def test_both_ways_of_a_sequence() -> None:
+    """One of int8 and one of int16, as Keras's Bidirectional becomes operators."""
+    models = [both_ways(random.Random(f"way{seed}")) for seed in range(6)]
+    chosen = [next(item for item in models if item.kind is kind) for kind in (np.int8, np.int16)]
+    cases = [(item.model, sets(item, 3)) for item in chosen]
+    for (model, inputs), answers in zip(cases, ask_in_a_row(cases), strict=True):
+        assert not differing(session(model, "64-recurrent"), inputs, answers)
 
 
 def with_all_outputs(model: bytes) -> bytes:

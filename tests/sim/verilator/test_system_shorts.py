@@ -1,5 +1,6 @@
 """Layers of int16 on the simulated system, as RTL computes them, and their pace."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract.program import Kernel
 from kiwicha.sim.verilator.program_run import run_program
 from tests.support.choices import by_day
-from tests.support.models.convolution_chain import convolution_chain
+from tests.support.models.convolution_chain import convolution_chain, decoder_chain
 from tests.support.oracle import oracle
 
 pytestmark = [pytest.mark.verilator, pytest.mark.nightly]
@@ -20,9 +21,15 @@ PACE = 0.45
 """Of int8, at least."""
 
 
-def run(kind: Any, config: str, shape: tuple[int, ...] = SHAPE, channels: int = CHANNELS) -> int:
+def run(
+    kind: Any,
+    config: str,
+    shape: tuple[int, ...] = SHAPE,
+    channels: int = CHANNELS,
+    chain: Callable[[Any, tuple[int, ...], int], bytes] = convolution_chain,
+) -> int:
     """Run a chain, compare every byte and the prediction; return its cycles."""
-    raw = convolution_chain(kind, shape, channels)
+    raw = chain(kind, shape, channels)
     limits = np.iinfo(kind)
     x = np.random.default_rng(2).integers(limits.min, limits.max + 1, shape).astype(kind)
     (answer,) = oracle.ask([oracle.Case(raw, (x,), oracle.MICRO)], oracle.MICRO)
@@ -48,3 +55,9 @@ def test_int16_has_nearly_half_the_pace_of_int8(config: str) -> None:
 def test_pixels_of_few_channels(config: str, shape: tuple[int, ...], channels: int) -> None:
     """Planes of the input are rows; large images come in stripes."""
     assert run(np.int16, config, shape, channels) > 0
+
+
+@pytest.mark.parametrize("config", by_day("64-int16", "128-int16"))
+def test_phases_and_blocks_of_channels(config: str) -> None:
+    """TRANSPOSE_CONV, and a DEPTHWISE_CONV_2D with two outputs for each channel."""
+    assert run(np.int16, config, (1, 6, 7, 16), 32, decoder_chain) > 0

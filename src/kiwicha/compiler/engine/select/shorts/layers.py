@@ -36,9 +36,13 @@ from kiwicha.program.weight_streams import Parameters
 
 __all__ = ["SHORT_KERNELS", "SHORT_LIMITS", "SHORT_OPERATORS", "short_decision"]
 
-SHORT_KERNELS = frozenset({Kernel.SHORT_CONV, Kernel.SHORT_DEPTHWISE_CONV})
+SHORT_KERNELS = frozenset({
+    Kernel.SHORT_CONV,
+    Kernel.SHORT_DEPTHWISE_CONV,
+    Kernel.SHORT_TRANSPOSE_CONV,
+})
 """Kernels of layers of int16 that an engine with jobs of int16 computes."""
-SHORT_OPERATORS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+SHORT_OPERATORS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
 """What these are in models."""
 _LARGEST = 1 << 15
 _BYTE_VALUES = 256
@@ -64,15 +68,6 @@ class _ShortLayer:
         axes = (0, 1) if self.is_depthwise else (1, 2, 3)
         sizes: NDArray[np.int64] = np.abs(self.weights).sum(axis=axes, dtype=np.int64)
         return sizes * _LARGEST + np.abs(self.bias)
-
-
-@limit(*SHORT_OPERATORS)
-def one_output_of_a_channel(item: _ShortLayer) -> str | None:
-    """Of int16, an input channel of a DEPTHWISE_CONV_2D has one output, or there is one channel."""
-    p: Conv = item.layer.params
-    if not item.is_depthwise or p.depth_multiplier == 1:
-        return None
-    return f"is of int16 and has {p.depth_multiplier} outputs for each channel"
 
 
 @limit(*SHORT_OPERATORS)
@@ -102,7 +97,6 @@ def sums_of_shorts(item: _ShortLayer) -> str | None:
 
 
 SHORT_LIMITS = (
-    one_output_of_a_channel,
     shorts_of_whole_upper_bytes,
     scales_of_shorts,
     sums_of_shorts,
@@ -149,7 +143,7 @@ def _operation(layer: Layer, position: int, config: Config) -> Operation:
     outputs = len(item.bias)
     outside = Image(window.output_rows, window.output_columns, outputs)
     planes, results = (internal_tensor(position, number) for number in range(2))
-    split = splitting_rows if are_rows(inside.channels) else splitting
+    split = splitting_rows if are_rows(window) else splitting
     weighted = _weighted(item, position, planes, results)
     return OperationSequence.of([
         split(position, layer.tensors["input"], inside, planes),
@@ -167,9 +161,8 @@ def _short_layer(layer: Layer) -> _ShortLayer:
     else:
         shape = (p.output_channels, p.kernel_height, p.kernel_width, p.input_channels)
         weights = weights.reshape(shape)
-    if is_depthwise and p.input_channels == 1:
-        # All outputs are of the one channel.
-        is_depthwise, weights = False, weights.transpose(2, 0, 1)[..., None]
+    if is_depthwise and (p.depth_multiplier > 1 or p.input_channels == 1):
+        is_depthwise, weights = False, _of_all_channels(p, weights)
     multiplier, shift = (layer.constants[name].astype(np.int32) for name in ("multiplier", "shift"))
     bias = layer.constants["bias"]
     window = window_of(layer)
@@ -183,6 +176,14 @@ def _short_layer(layer: Layer) -> _ShortLayer:
         bias.astype(np.int64),
         exact_scale(multiplier, shift) if has_long_biases(bias) else (multiplier, shift),
     )
+
+
+def _of_all_channels(p: Conv, taps: NDArray[np.int16]) -> NDArray[np.int16]:
+    """Return weights [O, H, W, I] with zeros for the channels that an output does not read."""
+    full = np.zeros((p.output_channels, *taps.shape[:2], p.input_channels), taps.dtype)
+    outputs = np.arange(p.output_channels)
+    full[outputs, :, :, outputs // p.depth_multiplier] = taps.transpose(2, 0, 1)
+    return full
 
 
 def _without_column_dilation(
