@@ -11,7 +11,11 @@ from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract.program import Kernel
 from kiwicha.sim.verilator.program_run import run_program
 from tests.support.choices import by_day
-from tests.support.models.convolution_chain import convolution_chain, decoder_chain
+from tests.support.models.convolution_chain import (
+    convolution_chain,
+    decoder_chain,
+    summing_chain,
+)
 from tests.support.oracle import oracle
 
 pytestmark = [pytest.mark.verilator, pytest.mark.nightly]
@@ -34,7 +38,7 @@ def run(
     x = np.random.default_rng(2).integers(limits.min, limits.max + 1, shape).astype(kind)
     (answer,) = oracle.ask([oracle.Case(raw, (x,), oracle.MICRO)], oracle.MICRO)
     assert answer.outputs is not None
-    assert len(np.unique(answer.outputs[0])) > 60
+    assert len(np.unique(answer.outputs[0])) > min(60, answer.outputs[0].size // 2)
     stages = compile_stages(raw, config)
     assert [step.kernel for step in stages.program.steps] == [Kernel.ENGINE]
     result = run_program(stages.program, [x.tobytes()], inferences=2)
@@ -58,6 +62,9 @@ def test_pixels_of_few_channels(config: str, shape: tuple[int, ...], channels: i
 
 
 @pytest.mark.parametrize("config", by_day("64-int16", "128-int16"))
-def test_phases_and_blocks_of_channels(config: str) -> None:
-    """TRANSPOSE_CONV, and a DEPTHWISE_CONV_2D with two outputs for each channel."""
-    assert run(np.int16, config, (1, 6, 7, 16), 32, decoder_chain) > 0
+@pytest.mark.parametrize("chain", [decoder_chain, summing_chain])
+def test_phases_blocks_of_channels_and_sums(
+    chain: Callable[[Any, tuple[int, ...], int], bytes], config: str
+) -> None:
+    """TRANSPOSE_CONV, a DEPTHWISE_CONV_2D with two outputs for each channel, pools and means."""
+    assert run(np.int16, config, (1, 6, 7, 16), 32, chain) > 0

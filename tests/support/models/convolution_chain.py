@@ -7,7 +7,7 @@ import numpy as np
 from kiwicha.tflite_writer.builder import ACTIVATIONS, PADDINGS
 from tests.support.models.tflite_builder import ModelBuilder
 
-__all__ = ["convolution_chain", "decoder_chain"]
+__all__ = ["convolution_chain", "decoder_chain", "summing_chain"]
 
 _SAME = {"padding": PADDINGS["SAME"], "strideH": 1, "strideW": 1}
 _FUSED = {"fusedActivationFunction": ACTIVATIONS["RELU"]}
@@ -69,6 +69,33 @@ class _Chain:
             ]
         self.builder.operator(operator, operands, [output], **options, **_FUSED)
         self.last = output
+
+    def add_sums(self) -> None:
+        """Add an AVERAGE_POOL_2D with a border, and the MEAN of what it gives."""
+        pooled, mean = self._tensor(self.shape), self._tensor((self.shape[0], self.shape[3]))
+        window = {"filterHeight": 3, "filterWidth": 3}
+        self.builder.operator("AVERAGE_POOL_2D", [self.last], [pooled], **_SAME, **window)
+        axes = self.builder.tensor((2,), np.int32, data=np.array([1, 2], np.int32))
+        self.builder.operator("MEAN", [pooled, axes], [mean], keepDims=False)
+        self.last = mean
+
+
+def summing_chain(kind: Any, shape: tuple[int, ...], channels: int) -> bytes:
+    """Return a model of CONV_2D, AVERAGE_POOL_2D of 3x3 with a border, and MEAN of the image.
+
+    Parameters
+    ----------
+    kind : type
+        int16 or int8: of its tensors.
+    shape : tuple of int
+        Of its input.
+    channels : int
+        Of all that is computed.
+    """
+    chain = _Chain(kind, shape)
+    chain.add("CONV_2D", 3, channels)
+    chain.add_sums()
+    return chain.builder.build([chain.first], [chain.last])
 
 
 def decoder_chain(kind: Any, shape: tuple[int, ...], channels: int) -> bytes:

@@ -32,7 +32,7 @@ from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import INPUT_LANES, OUTPUT_BYTES, SumFlag
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["in_two_passes"]
+__all__ = ["Part", "in_two_passes"]
 
 Op = TypeVar("Op", bound=WeightedOperation)
 SPARSE_BLOCK = 2 * OUTPUT_BYTES
@@ -60,7 +60,28 @@ class _Way:
     step: int
 
 
-def in_two_passes(operation: WeightedOperation, config: Config) -> DividedOperation:
+@dataclasses.dataclass(frozen=True, eq=False)
+class Part:
+    """Outputs of a convolution that have parameters of their own.
+
+    Parameters
+    ----------
+    rows : range
+        Output rows, counted from the first one of their image.
+    columns : range or None
+        Output columns; None if it is all of them.
+    operation : WeightedOperation
+        The convolution as if all of its outputs were such.
+    """
+
+    rows: range
+    columns: range | None
+    operation: WeightedOperation
+
+
+def in_two_passes(
+    operation: WeightedOperation, config: Config, parts: Sequence[Part] = ()
+) -> DividedOperation:
     """Return a convolution of int16.
 
     Parameters
@@ -70,6 +91,8 @@ def in_two_passes(operation: WeightedOperation, config: Config) -> DividedOperat
         clamp is that of upper bytes, sums are wide.
     config : Config
         With an engine.
+    parts : sequence of Part
+        What is computed, in order, if not all outputs are alike; later ones may overwrite.
 
     Raises
     ------
@@ -87,7 +110,13 @@ def in_two_passes(operation: WeightedOperation, config: Config) -> DividedOperat
     way = _Way(config, both.channels, step)
     if window.is_transposed:
         assert isinstance(operation, Convolution)
-        series = _of_phases(operation, way)
+        series: Iterator[Piece] = _of_phases(operation, way)
+    elif parts:
+        series = (
+            dataclasses.replace(piece, rows=part.rows, columns=part.columns)
+            for part in parts
+            for piece in _of_window(part.operation, lower, upper.pad_top, way)
+        )
     else:
         series = _of_window(operation, lower, upper.pad_top, way)
     return DividedOperation(
