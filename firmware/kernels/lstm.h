@@ -157,22 +157,27 @@ kiwicha_lstm_unit(const struct kiwicha_lstm_cell *cell, const int16_t *added,
 }
 
 /**
- * Returns what `kiwicha_lstm_unit` gives as an output.
+ * Returns what `kiwicha_lstm_unit` gives in steps of the hidden state, not yet limited.
  *
  * @param p parameters of the kernel, for scales that are seldom
  */
-static inline int8_t kiwicha_lstm_output(const struct kiwicha_lstm_cell *cell,
-                                         const struct kiwicha_lstm *p, int32_t product)
+static inline int32_t kiwicha_lstm_scaled(const struct kiwicha_lstm_cell *cell,
+                                          const struct kiwicha_lstm *p, int32_t product)
 {
-    int32_t scaled;
     if (__builtin_expect(cell->hidden_shift >= 0, 1)) {
         const int64_t doubled = (int64_t)product * cell->hidden_factor;
         const int32_t high = (int32_t)(doubled >> 32) + (int32_t)((uint32_t)doubled >> 31);
         /* Halves go away from zero. */
-        scaled = (((high + (high >> 31)) >> cell->hidden_shift) + 1) >> 1;
-    } else {
-        scaled = kiwicha_rescale(product, p->hidden_multiplier, p->hidden_shift);
+        return (((high + (high >> 31)) >> cell->hidden_shift) + 1) >> 1;
     }
+    return kiwicha_rescale(product, p->hidden_multiplier, p->hidden_shift);
+}
+
+/** Returns the same as an output of int8. */
+static inline int8_t kiwicha_lstm_output(const struct kiwicha_lstm_cell *cell,
+                                         const struct kiwicha_lstm *p, int32_t product)
+{
+    int32_t scaled = kiwicha_lstm_scaled(cell, p, product);
     const int32_t offset = cell->hidden_offset;
     if (__builtin_expect((uint32_t)scaled + (uint32_t)(offset - INT8_MIN) > UINT8_MAX, 0)) {
         scaled = kiwicha_clamp(scaled, INT8_MIN - offset, INT8_MAX - offset);

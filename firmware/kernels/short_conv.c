@@ -4,10 +4,9 @@
 #include "kernels.h"
 #include "long_sums.h"
 #include "requantize.h"
+#include "short_products.h"
 #include "shorts.h"
 #include "taps.h"
-
-#define EXACT_PRODUCTS 256u /* of an int16 and an int8, whose sum fits an int32 */
 
 /** Whether sums have 64 bits. */
 static inline bool has_long_sums(const struct kiwicha_conv *p)
@@ -54,33 +53,6 @@ kiwicha_check_short_depthwise_conv(const struct kiwicha_memory *memory, const vo
     return check_kind(memory, params, KIWICHA_CONV_DEPTHWISE);
 }
 
-/** Returns the sum of up to `EXACT_PRODUCTS` products. */
-static inline int32_t short_sum(const int16_t *values, const int8_t *weights, uint32_t count)
-{
-    int32_t sum = 0;
-    const int16_t *end = values + count;
-    for (const int16_t *last = end - count % 4; values != last; values += 4, weights += 4) {
-        const int32_t a = values[0] * weights[0], b = values[1] * weights[1];
-        const int32_t c = values[2] * weights[2], d = values[3] * weights[3];
-        sum += (a + b) + (c + d);
-    }
-    while (values != end) {
-        sum += *values++ * *weights++;
-    }
-    return sum;
-}
-
-static inline int64_t products(const int16_t *values, const int8_t *weights, uint32_t count)
-{
-    int64_t sum = 0;
-    for (; count > EXACT_PRODUCTS; count -= EXACT_PRODUCTS) {
-        sum += short_sum(values, weights, EXACT_PRODUCTS);
-        values += EXACT_PRODUCTS;
-        weights += EXACT_PRODUCTS;
-    }
-    return sum + short_sum(values, weights, count);
-}
-
 /** Returns what a row of a kernel adds, whose taps are neighbours: so are inputs and weights. */
 static inline int64_t joined_row(const struct kiwicha_conv *p, const int16_t *row,
                                  const int8_t *weight, int32_t origin)
@@ -93,8 +65,8 @@ static inline int64_t joined_row(const struct kiwicha_conv *p, const int16_t *ro
         return 0;
     }
     const uint32_t channels = p->input_channels;
-    return products(row + (origin + (int32_t)first) * (int32_t)channels, weight + first * channels,
-                    (last - first) * channels);
+    return kiwicha_short_products(row + (origin + (int32_t)first) * (int32_t)channels,
+                                  weight + first * channels, (last - first) * channels);
 }
 
 /** Returns what a window gives; taps of depthwise ones are a product each. */
@@ -123,7 +95,8 @@ static inline int64_t window_sum(const struct kiwicha_conv *p, const int16_t *ch
             const uint32_t x = source_of(columns, tap_x, p->input_width, is_transposed);
             if (x != p->input_width) {
                 const int16_t *values = row + x * p->input_channels;
-                sum += is_depthwise ? *values * *weight : products(values, weight, depth);
+                sum += is_depthwise ? *values * *weight
+                                    : kiwicha_short_products(values, weight, depth);
             }
             weight += tap_step;
         }

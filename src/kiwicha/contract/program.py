@@ -239,6 +239,7 @@ class Kernel(enum.IntEnum):
     UNIT_CHANNELS = 104
     SIGNAL_FRAMES = 105
     SIGNAL_OVERLAP_ADD = 106
+    SHORT_LSTM = 107
 
     @property
     def where(self) -> Where:

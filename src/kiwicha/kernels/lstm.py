@@ -8,6 +8,7 @@ Ref: tensorflow/lite/micro/kernels/lstm_eval.{h,cc} and lstm_eval_common.cc.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,13 @@ from kiwicha.contract.layout import Ref, Struct, array, i32, ref, u32
 from kiwicha.contract.program import Kernel
 from kiwicha.contract.recurrences import GATES
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
+from kiwicha.numerics.long_sums import rescale_long
 from kiwicha.numerics.lstm_steps import CellScales, lstm_step, saturated_shorts
 from kiwicha.numerics.requantization import multiply_by_quantized_multiplier, wrap_int32
 
-__all__ = ["GATES", "KERNELS", "Lstm", "LstmGates", "gates", "sequence"]
+__all__ = ["GATES", "KERNELS", "Lstm", "LstmGates", "gates", "sequence", "sequence_work"]
+
+Int64s = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,9 @@ class Lstm(Struct):
     to each gate what the hidden state does, and gives the next hidden state, which is its output.
     """
 
-    input: Ref = ref("int16 [rows, units, 4], of LSTM_GATES")
-    output: Ref = ref("int8 [rows, units]")
-    hidden: Ref = ref("int8 [batches, units]: state, written")
+    input: Ref = ref("int16 [rows, units, 4], of LSTM_GATES or SHORT_CONV")
+    output: Ref = ref("int8 [rows, units]; of SHORT_LSTM int16")
+    hidden: Ref = ref("of the output's type [batches, units]: state, written")
     cell: Ref = ref("int16 [batches, units]: state, written")
     weights: Ref = ref("int8 [units, 4, units]; SIMD: as of a convolution with 4 units channels")
     bias: Ref = ref("int32 [units, 4]: what the zero point of the hidden state adds; or none: 0")
@@ -79,11 +83,25 @@ def gates(memory: Memory, p: LstmGates, weights: NDArray[np.int8]) -> NDArray[np
     return saturated_shorts(multiply_by_quantized_multiplier(sums, *scales)).astype(np.int16)
 
 
-def sequence(memory: Memory, p: Lstm, weights: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Return the outputs of all steps, given the weights, int8 [4 units, units]; write states."""
+def sequence(
+    memory: Memory, p: Lstm, weights: NDArray[np.int8], kind: type[np.integer[Any]] = np.int8
+) -> NDArray[np.integer[Any]]:
+    """Return the outputs of all steps, and write states.
+
+    Parameters
+    ----------
+    memory : Memory
+        Of the Program.
+    p : Lstm
+        Of the step.
+    weights : int8 [4 units, units]
+        What the hidden state is multiplied by.
+    kind : type
+        Of the hidden state: int8, or int16, whose sums have 64 bits.
+    """
     rows = p.batches * p.steps
     added = memory.load(p.input, np.int16, (rows, p.units, GATES)).astype(np.int64)
-    hidden = memory.load(p.hidden, np.int8, (p.batches, p.units)).astype(np.int64)
+    hidden = memory.load(p.hidden, kind, (p.batches, p.units)).astype(np.int64)
     cell = memory.load(p.cell, np.int16, (p.batches, p.units)).astype(np.int64)
     bias = np.zeros(GATES * p.units, np.int64)
     if p.bias.bytes:
@@ -91,6 +109,7 @@ def sequence(memory: Memory, p: Lstm, weights: NDArray[np.int8]) -> NDArray[np.i
     scales = np.tile(p.multiplier, p.units), np.tile(p.shift, p.units)
     output = np.empty((rows, p.units), np.int64)
     first = np.arange(p.batches) * p.batch_rows
+    limits = np.iinfo(kind)
     cell_scales = CellScales(
         cell_exponent=p.cell_exponent,
         cell_min=p.cell_min,
@@ -98,25 +117,34 @@ def sequence(memory: Memory, p: Lstm, weights: NDArray[np.int8]) -> NDArray[np.i
         hidden_multiplier=p.hidden_multiplier,
         hidden_shift=p.hidden_shift,
         hidden_offset=p.hidden_offset,
+        hidden_min=int(limits.min),
+        hidden_max=int(limits.max),
     )
     for step in range(p.steps):
         at = first + step * p.step_rows
-        sums = wrap_int32(hidden @ weights.T.astype(np.int64) + bias)
-        recurrent = saturated_shorts(multiply_by_quantized_multiplier(sums, *scales))
+        sums = hidden @ weights.T.astype(np.int64) + bias
+        recurrent = saturated_shorts(_rescaled(sums, scales, kind))
         recurrent = recurrent.reshape(p.batches, p.units, GATES)
         cell, hidden = lstm_step(added[at], recurrent, cell, cell_scales)
         output[at] = hidden
-    for state, values in ((p.hidden, hidden.astype("<i1")), (p.cell, cell.astype("<i2"))):
+    stored = np.dtype(kind).newbyteorder("<")
+    for state, values in ((p.hidden, hidden.astype(stored)), (p.cell, cell.astype("<i2"))):
         raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
         memory.scatter(state, np.arange(raw.size, dtype=np.int64), raw)
-    return output.astype(np.int8)
+    return output.astype(kind)
+
+
+def _rescaled(sums: Int64s, scales: tuple[Int64s, Int64s], kind: type[np.integer[Any]]) -> Int64s:
+    if kind is np.int16:
+        return rescale_long(sums, *scales)
+    return multiply_by_quantized_multiplier(wrap_int32(sums), *scales)
 
 
 def _gates(memory: Memory, p: LstmGates) -> NDArray[np.int16]:
     return gates(memory, p, memory.load(p.weights, np.int8, (GATES * p.units, p.inputs)))
 
 
-def _sequence(memory: Memory, p: Lstm) -> NDArray[np.int8]:
+def _sequence(memory: Memory, p: Lstm) -> NDArray[np.integer[Any]]:
     return sequence(memory, p, memory.load(p.weights, np.int8, (GATES * p.units, p.units)))
 
 
@@ -125,7 +153,8 @@ def _gates_work(p: LstmGates) -> Work:
     return Work(outputs, outputs * p.inputs)
 
 
-def _sequence_work(p: Lstm) -> Work:
+def sequence_work(p: Lstm) -> Work:
+    """Return what the steps of an LSTM do."""
     outputs = p.batches * p.steps * p.units
     return Work(outputs, outputs * GATES * p.units)
 
@@ -147,6 +176,6 @@ KERNELS = (
         optional=("bias",),
         states=("hidden", "cell"),
         cost=Cost(step=600.0, output=470.0, unit=12.3),
-        work=_sequence_work,
+        work=sequence_work,
     ),
 )

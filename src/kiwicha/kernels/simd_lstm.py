@@ -1,6 +1,7 @@
 """UNIDIRECTIONAL_SEQUENCE_LSTM with custom instructions: the four gates of a unit are the lanes."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ def _gates(memory: Memory, p: LstmGates) -> NDArray[np.int16]:
     return gates(memory, p, unpack_conv(packed, GATES * p.units, p.inputs))
 
 
-def _sequence(memory: Memory, p: Lstm) -> NDArray[np.int8]:
+def _sequence(memory: Memory, p: Lstm) -> NDArray[np.integer[Any]]:
     packed = memory.load(p.weights, np.int8, (p.weights.bytes,))
     return sequence(memory, p, unpack_conv(packed, GATES * p.units, p.units))
 

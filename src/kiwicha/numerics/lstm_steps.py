@@ -1,4 +1,4 @@
-"""A step of an LSTM of int8, whose cell state is int16.
+"""A step of an LSTM of int8 or int16, whose cell state is int16.
 
 Notes
 -----
@@ -36,6 +36,8 @@ class CellScales:
         Scale of products of 15 and 15 bits, to the hidden state.
     hidden_offset : int
         Zero point of the hidden state.
+    hidden_min, hidden_max : int
+        Its limits: those of its type.
     """
 
     cell_exponent: int
@@ -44,6 +46,8 @@ class CellScales:
     hidden_multiplier: int
     hidden_shift: int
     hidden_offset: int
+    hidden_min: int = -128
+    hidden_max: int = 127
 
 
 def saturated_shorts(x: Int64s) -> Int64s:
@@ -77,4 +81,5 @@ def lstm_step(
     following = following.clip(scales.cell_min, scales.cell_max)
     left = tanh_16(following, scales.cell_exponent) * leave
     scaled = multiply_by_quantized_multiplier(left, scales.hidden_multiplier, scales.hidden_shift)
-    return following, (scaled + scales.hidden_offset).clip(-128, 127)
+    hidden = scaled + scales.hidden_offset
+    return following, hidden.clip(scales.hidden_min, scales.hidden_max)

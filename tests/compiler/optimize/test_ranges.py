@@ -32,6 +32,20 @@ def test_division_of_every_sum(count: int, offset: int) -> None:
     assert np.array_equal(got[halves], divided(sums[halves], count))
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 9, 16, 49, 100])
+def test_division_of_sums_of_int16(count: int) -> None:
+    weight, found = next(
+        (weight, found)
+        for weight in WEIGHTS
+        if (found := bounds.exact_division(count, 0, weight, 16)) is not None
+    )
+    low, high = -(2**15) * count, (2**15 - 1) * count
+    sums = np.arange(low, high + 1, max(count // 9, 1), dtype=np.int64)
+    got = requantize(weight * sums, *found, 0, -(2**15), 2**15 - 1)
+    expected = np.sign(sums) * ((np.abs(sums) + count // 2) // count)
+    assert np.array_equal(got, expected)
+
+
 @pytest.mark.parametrize("count", [4225, 3969, 90_000, 65_025])
 @pytest.mark.parametrize("offset", [0, 128])
 def test_divisions_that_round_twice(count: int, offset: int) -> None:

@@ -11,13 +11,19 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.program.image import Program
 from kiwicha.sim.reference.executor import NUMPY_TYPES, Session
-from tests.support.choices import by_day
-from tests.support.models.recurrent import RECURRENT
+from tests.support.choices import at_night, by_day
+from tests.support.models.recurrent import RECURRENT, both_ways, lstm_of_shorts
 from tests.support.models.streaming import sets
 from tests.support.models.wide_integers import requantized, short_probabilities
 from tests.support.oracle.sequences import Arrays, ask_in_a_row
 
 MODELS = ("mnist_lstm_int8", "keyword_scrambled_8bit")
+CONFIGS = ("baseline", "simd", "64", "64-recurrent")
+OTHER_CONFIGS = {
+    "lstm of shorts": ("baseline", "64-int16"),
+    "both ways": ("simd", "64-recurrent"),
+}
+"""Where other ones differ by nothing."""
 INFERENCES = 5
 BLOCK = 8
 """Random models that one test asks the oracle about."""
@@ -38,7 +44,9 @@ def differing(kept: Session, inputs: Sequence[Arrays], answers: Sequence[Arrays]
 
 
 @pytest.mark.parametrize("first", by_day(*range(0, 62 * BLOCK, BLOCK)))
-@pytest.mark.parametrize("kind", RECURRENT)
+@pytest.mark.parametrize(
+    "kind", [at_night(kind) if kind in OTHER_CONFIGS else kind for kind in RECURRENT]
+)
 def test_random_models(kind: str, first: int) -> None:
     models = [RECURRENT[kind](random.Random(f"{kind}{first + k}")) for k in range(BLOCK)]
     cases = [(item.model, sets(item, INFERENCES, first)) for item in models]
@@ -47,11 +55,21 @@ def test_random_models(kind: str, first: int) -> None:
         zip(cases, ask_in_a_row(cases), strict=True)
     ):
         found |= {int(value) for (output,) in answers for value in output.flat}
-        for config in ("baseline", "simd", "64", "64-recurrent"):
+        for config in OTHER_CONFIGS.get(kind, CONFIGS):
             kept = session(model, config, double_buffer=number % 2 == 0)
             assert not differing(kept, inputs, answers), (kind, first + number, config)
     # Not only extremes.
     assert len(found) > 128
+
+
+def test_what_an_lstm_of_int16_keeps() -> None:
+    models = [lstm_of_shorts(random.Random(f"kept{seed}")) for seed in range(4)]
+    cases = [(item.model, sets(item, 3)) for item in models]
+    for (model, inputs), answers in zip(cases, ask_in_a_row(cases), strict=True):
+        kept = session(model, "64-int16")
+        assert not differing(kept, inputs, answers)
+        # The next inference begins otherwise than the first one did.
+        assert differing(kept, inputs[:1], answers[:1])
 
 
 @pytest.mark.parametrize("config", ["simd", "64"])
@@ -63,6 +81,15 @@ def test_wide_integers(make: Callable[[random.Random], tuple[bytes, Arrays]], co
         zip(cases, ask_in_a_row(cases), strict=True)
     ):
         assert not differing(session(model, config), inputs, answers), number
+
+
+def test_both_ways_of_a_sequence() -> None:
+    """One of int8 and one of int16, as Keras's Bidirectional becomes operators."""
+    models = [both_ways(random.Random(f"way{seed}")) for seed in range(6)]
+    chosen = [next(item for item in models if item.kind is kind) for kind in (np.int8, np.int16)]
+    cases = [(item.model, sets(item, 3)) for item in chosen]
+    for (model, inputs), answers in zip(cases, ask_in_a_row(cases), strict=True):
+        assert not differing(session(model, "64-recurrent"), inputs, answers)
 
 
 def with_all_outputs(model: bytes) -> bytes:

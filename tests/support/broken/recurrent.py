@@ -66,6 +66,8 @@ def _lstm(
     count: int = 24,
     uses: int = 1,
     scale: float = 0.01,
+    kind: Any = np.int8,
+    gives: Any = None,
 ) -> bytes:
     inputs: dict[int, dict[str, Any]] = {0: {"shape": (1, 2, 3), "scale": 0.01}}
     inputs |= {position: _constant((4, 3)) for position in range(1, 5)}
@@ -73,13 +75,21 @@ def _lstm(
     inputs |= {position: _bias(4) for position in range(12, 16)}
     inputs[18] = _state((1, 4), scale=scale)
     inputs[19] = _state((1, 4), dtype=np.int16, scale=2.0**-12)
+    if kind is np.int16:
+        inputs |= {position: _bias(4, dtype=np.int64) for position in range(12, 16)}
+        for position in (0, 18):
+            inputs[position]["dtype"] = kind
     kept = {position: fields for position, fields in inputs.items() if position < count}
     return _model(
-        *(_LSTM, kept, changes or {}, {"shape": output, "scale": 0.01}),
+        *(_LSTM, kept, changes or {}, {"shape": output, "scale": 0.01, "dtype": gives or kind}),
         count=count,
         uses=uses,
         fusedActivationFunction=ACTIVATIONS[activation],
     )
+
+
+def _short_lstm(changes: Changes | None = None) -> bytes:
+    return _lstm(changes, kind=np.int16)
 
 
 def _svdf(
@@ -155,6 +165,34 @@ BROKEN_RECURRENT: list[tuple[Callable[[], bytes], str]] = [
     (
         partial(_lstm, {18: {"dtype": np.int16}}),
         f"{_LSTM_0} (i18): state must be int8, not int16",
+    ),
+    (
+        partial(_lstm, gives=np.int16),
+        f"{_LSTM_0}: input and output must have one type, not int8 and int16",
+    ),
+    (
+        partial(_short_lstm, {0: {"zero_point": 3}}),
+        f"{_LSTM_0} (i0): input's zero point must be 0, not 3",
+    ),
+    (
+        partial(_short_lstm, {18: {"dtype": np.int8}}),
+        f"{_LSTM_0} (i18): state must be int16, not int8",
+    ),
+    (
+        partial(_short_lstm, {18: {"zero_point": 1}}),
+        f"{_LSTM_0} (i18): state's zero point must be 0, not 1",
+    ),
+    (
+        partial(_short_lstm, {12: _bias(4)}),
+        f"{_LSTM_0} (i12): input 12 must be int64, not int32",
+    ),
+    (
+        partial(_short_lstm, {2: {"scale": 8.0}}),
+        f"{_LSTM_0} (i2): scale of products for the forget gate must be less than 2**-5",
+    ),
+    (
+        partial(_short_lstm, {14: {"data": np.full(4, -(2**47))}}),
+        f"{_LSTM_0} (i14): bias must be less than 140737475772416, not 140737488355328",
     ),
     (
         partial(_lstm, {19: {"scale": 0.001}}),

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.compiler.tflite.recurrent import LSTM
 from kiwicha.tflite_writer.builder import ACTIVATIONS, PADDINGS
+from tests.support.models.recurrent import lstm_of_shorts
+from tests.support.models.streaming import sets
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.models.wide_integers import requantized
 from tests.support.oracle.oracle import MICRO, Case
@@ -27,6 +30,9 @@ def single_operator(operator: str, seed: int) -> Case:
     rng = random.Random(f"short {operator} {seed}")
     if operator == _RESCALING:
         return Case(*requantized(rng), MICRO)
+    if operator == LSTM:
+        model = lstm_of_shorts(rng)
+        return Case(model.model, sets(model, 1, seed)[0], MICRO)
     made = _Shorts(rng, operator)
     return made.case(_ADDED[operator](made))
 
@@ -360,5 +366,5 @@ _ADDED: dict[str, Callable[[_Shorts], list[int]]] = {
     "TRANSPOSE_CONV": _transpose_conv,
 }
 """What adds each operator."""
-OPERATORS = (*_ADDED, _RESCALING)
+OPERATORS = (*_ADDED, _RESCALING, LSTM)
 """The operators that are drawn."""

@@ -15,19 +15,23 @@ __all__ = ["STREAMING", "Streaming", "sets"]
 
 @dataclass(frozen=True)
 class Streaming:
-    """A model, and the shape of its only input."""
+    """A model, and shape and type of its only input."""
 
     model: bytes
     shape: tuple[int, ...]
+    kind: Any = np.int8
 
 
 SCALE: dict[str, Any] = {"scale": 0.5, "zero_point": -3}
 
 
-def sets(model: Streaming, count: int, seed: int = 0) -> list[tuple[NDArray[np.int8]]]:
+def sets(model: Streaming, count: int, seed: int = 0) -> list[tuple[NDArray[Any]]]:
     """Return inputs of several inferences in a row."""
-    rng = np.random.default_rng(seed)
-    return [(rng.integers(-128, 128, model.shape).astype(np.int8),) for _ in range(count)]
+    rng, limits = np.random.default_rng(seed), np.iinfo(model.kind)
+    return [
+        (rng.integers(limits.min, limits.max + 1, model.shape).astype(model.kind),)
+        for _ in range(count)
+    ]
 
 
 def _values(rng: random.Random, shape: Sequence[int]) -> NDArray[np.int8]:

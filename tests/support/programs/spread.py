@@ -10,6 +10,7 @@ from tests.support.programs.cases import (
     arg_max,
     l2_normalization,
     log_softmax,
+    lstm,
     part_positions,
     resize_bilinear,
     softmax,
@@ -72,6 +73,11 @@ _CHANNELS = (
     *((8, 8, 16, 16, 3), (10, 10, 8, 8, 3, 2), (6, 6, 8, 8, 5), (5, 5, 4, 8, 3)),
     *((12, 12, 3, 3, 3), (6, 6, 32, 32, 3), (9, 9, 8, 8, 2)),
 )
+_SEQUENCES = (
+    *((1, 4, 4), (1, 9, 8), (2, 5, 12), (1, 28, 20), (3, 4, 20), (1, 10, 24), (1, 6, 27)),
+    *((1, 4, 32), (1, 3, 48), (1, 2, 64), (2, 2, 40), (1, 1, 96), (1, 2, 128), (1, 4, 1)),
+)
+"""Batches, steps and units."""
 
 SPREAD = {
     Kernel.SOFTMAX: (softmax.add_shape, (*_ROWS, (1, 2), (100, 2), (700, 2))),
@@ -87,6 +93,7 @@ SPREAD = {
     Kernel.SIMD_FULLY_CONNECTED: (connected.add_shape, _LAYERS),
     Kernel.SHORT_CONV: (short_convolutions.add_shape, _WINDOWS),
     Kernel.SHORT_DEPTHWISE_CONV: (short_convolutions.add_shape, _CHANNELS),
+    Kernel.SHORT_LSTM: (lstm.add_shape, _SEQUENCES),
     Kernel.SOFTMAX_OF_SHORTS: (softmax_of_shorts.add_shape, _ROWS[3:]),
 }
 """How to add a step of each kernel, and of which shapes."""

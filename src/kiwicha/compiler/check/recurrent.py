@@ -4,7 +4,9 @@ import math
 from collections.abc import Iterator
 
 from kiwicha.compiler.check.rules import Problem, Rule, rule
+from kiwicha.compiler.check.shorts import largest_long_bias
 from kiwicha.compiler.quantization.recurrent_scales import (
+    GATE_EXPONENT,
     feature_ratio,
     gate_scale,
     hidden_scale,
@@ -28,6 +30,7 @@ from kiwicha.compiler.tflite.recurrent import (
     kept_tensors,
 )
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType, quantization
+from kiwicha.numerics.long_sums import MAX_LONG_SHIFT
 
 __all__ = [
     "RECURRENT_OPERAND_RULES",
@@ -44,6 +47,10 @@ _BIAS_TOLERANCE = 1e-5
 """By which TensorFlow Lite Micro lets the scale of a bias differ."""
 _VARIANTS = {"peephole": range(9, 12), "projection": range(16, 18), "layer norm": range(20, 24)}
 _GATE_NAMES = ("input", "forget", "cell", "output")
+
+
+def _has_shorts(graph: Graph, operator: Operator) -> bool:
+    return graph.input(operator).type is TensorType.INT16
 
 
 @rule(RECURRENT_OPERAND_RULES, LSTM)
@@ -80,12 +87,14 @@ def keeps_tensors_of_its_own(graph: Graph, operator: Operator) -> Iterator[Probl
 def has_plain_constants(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Weights are int8 of one scale and zero point 0, biases int32; SVDF needs a bias.
 
-    With a state of int16 weights of time are int16.
+    With a state of int16 weights of time are int16. Biases of UNIDIRECTIONAL_SEQUENCE_LSTM of int16
+    are int64.
     """
     is_lstm = operator.name == LSTM
     weights = (*LSTM_INPUT_WEIGHTS, *LSTM_RECURRENT_WEIGHTS) if is_lstm else (SVDF_FEATURES,)
     kinds = dict.fromkeys(weights, TensorType.INT8)
-    kinds |= dict.fromkeys(LSTM_BIASES if is_lstm else (SVDF_BIAS,), TensorType.INT32)
+    bias_type = TensorType.INT64 if is_lstm and _has_shorts(graph, operator) else TensorType.INT32
+    kinds |= dict.fromkeys(LSTM_BIASES if is_lstm else (SVDF_BIAS,), bias_type)
     if not is_lstm:
         state = graph.operand(operator, SVDF_STATE)
         has_shorts = state is not None and state.type is TensorType.INT16
@@ -101,9 +110,9 @@ def has_plain_constants(graph: Graph, operator: Operator) -> Iterator[Problem]:
             )
         elif not tensor.is_constant or tensor.is_sparse:
             yield Problem(f"{what} must be a dense constant", tensor)
-        elif tensor.quantization is None and kind is not TensorType.INT32:
+        elif tensor.quantization is None and kind is not bias_type:
             yield Problem(f"{what} must have a scale, not none", tensor)
-        elif kind is not TensorType.INT32:
+        elif kind is not bias_type:
             scales, zeros = quantization(tensor).scales, quantization(tensor).zero_points
             if len(scales) != 1 or not (math.isfinite(scales[0]) and scales[0] > 0):
                 yield Problem(f"{what} must have one scale, finite and more than 0", tensor)
@@ -115,12 +124,14 @@ def has_plain_constants(graph: Graph, operator: Operator) -> Iterator[Problem]:
 def has_states_of_known_types(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """The state of SVDF is int8, or int16 with zero point 0.
 
-    Of UNIDIRECTIONAL_SEQUENCE_LSTM the hidden state is int8, the cell state int16 with zero point 0
-    and a scale that is a power of two, 2**-15 to 1.
+    Of UNIDIRECTIONAL_SEQUENCE_LSTM the hidden state is int8, or int16 with zero point 0 as its
+    input and output are, the cell state int16 with zero point 0 and a scale that is a power of two,
+    2**-15 to 1.
     """
     is_lstm = operator.name == LSTM
+    hidden = TensorType.INT16 if is_lstm and _has_shorts(graph, operator) else TensorType.INT8
     allowed = (
-        {LSTM_HIDDEN: (TensorType.INT8,), LSTM_CELL: (TensorType.INT16,)}
+        {LSTM_HIDDEN: (hidden,), LSTM_CELL: (TensorType.INT16,)}
         if is_lstm
         else {SVDF_STATE: (TensorType.INT8, TensorType.INT16)}
     )
@@ -201,8 +212,13 @@ def goes_through_sequences(graph: Graph, operator: Operator) -> Iterator[Problem
 def adds_to_gates_moderately(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """UNIDIRECTIONAL_SEQUENCE_LSTM has scales of products of gates of less than 2**18.
 
-    The scale of its hidden state is more than 2**-30.
+    Of int16 they are less than 2**-5, and sums with biases fit 48 bits. The scale of its hidden
+    state is more than 2**-30.
     """
+    largest_shift = MAX_SHIFT
+    if _has_shorts(graph, operator):
+        largest_shift = MAX_LONG_SHIFT
+        yield from _long_bias_problems(graph, operator)
     hidden = quantization(graph.input(operator, LSTM_HIDDEN))
     sources = {
         LSTM_INPUT_WEIGHTS: quantization(graph.input(operator)),
@@ -211,15 +227,26 @@ def adds_to_gates_moderately(graph: Graph, operator: Operator) -> Iterator[Probl
     for positions, source in sources.items():
         for name, position in zip(_GATE_NAMES, positions, strict=True):
             weights = graph.input(operator, position)
-            if gate_scale(source, quantization(weights)).shift > MAX_SHIFT:
+            if gate_scale(source, quantization(weights)).shift > largest_shift:
                 yield Problem(
-                    f"scale of products for the {name} gate must be less than 2**18", weights
+                    f"scale of products for the {name} gate must be less than "
+                    f"2**{largest_shift + GATE_EXPONENT}",
+                    weights,
                 )
     if hidden_scale(hidden).shift > 0:
         yield Problem(
             f"scale must be more than 2**-30, not {hidden.scale}",
             graph.input(operator, LSTM_HIDDEN),
         )
+
+
+def _long_bias_problems(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    limit = largest_long_bias(graph.input(operator).shape[-1])
+    for position in LSTM_BIASES:
+        bias = graph.input(operator, position)
+        largest = max(map(abs, bias.integers()))
+        if largest >= limit:
+            yield Problem(f"bias must be less than {limit}, not {largest}", bias)
 
 
 @rule(RECURRENT_SHAPE_RULES, SVDF)

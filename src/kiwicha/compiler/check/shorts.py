@@ -10,11 +10,17 @@ from kiwicha.compiler.quantization.scales import SHORT_LEFT_SHIFT, channel_scale
 from kiwicha.compiler.quantization.short_scales import LARGEST_ARGUMENT_SCALE, power_of_two
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
+from kiwicha.compiler.tflite.recurrent import LSTM
 from kiwicha.compiler.tflite.shapes import reduced_axes
 from kiwicha.compiler.tflite.tensor import TensorType, quantization
 from kiwicha.numerics.long_sums import LONG_SUM_BITS, MAX_LONG_SHIFT
 
-__all__ = ["SHORT_OPERAND_RULES", "SHORT_SCALE_RULES", "SHORT_SHAPE_RULES"]
+__all__ = [
+    "SHORT_OPERAND_RULES",
+    "SHORT_SCALE_RULES",
+    "SHORT_SHAPE_RULES",
+    "largest_long_bias",
+]
 
 SHORT_OPERAND_RULES: list[Rule] = []
 SHORT_SHAPE_RULES: list[Rule] = []
@@ -23,7 +29,7 @@ SHORT_SCALE_RULES: list[Rule] = []
 _FUNCTIONS = ("LOGISTIC", "TANH")
 _OPERATORS = (
     *(*of_family(Family.WEIGHTED), *of_family(Family.POOL), *of_family(Family.PAIR)),
-    *("MEAN", "SUM", *_FUNCTIONS, "LEAKY_RELU", "RELU", "RELU6"),
+    *("MEAN", "SUM", *_FUNCTIONS, "LEAKY_RELU", "RELU", "RELU6", LSTM),
 )
 _BIASES = {
     "DEPTHWISE_CONV_2D": (TensorType.INT64,),
@@ -35,6 +41,11 @@ MAX_SHORTS = 2**16 - 1
 _FUNCTION_EXPONENT = -15
 _PRODUCT_BITS = 22
 """Of an input and a weight, without its sign."""
+
+
+def largest_long_bias(taps: int) -> int:
+    """Return what biases must be less than, so that sums of so many products fit 48 bits."""
+    return int(2 ** (LONG_SUM_BITS - 1) - (taps << _PRODUCT_BITS))
 
 
 def _has_shorts(graph: Graph, operator: Operator) -> bool:
@@ -104,7 +115,7 @@ def has_sums_of_48_bits(graph: Graph, operator: Operator) -> Iterator[Problem]:
     channels = weights.shape[-1 if operator.name == "DEPTHWISE_CONV_2D" else 0]
     taps = weights.elements // channels
     largest = 0 if bias is None else max(map(abs, bias.integers()))
-    limit = 2 ** (LONG_SUM_BITS - 1) - (taps << _PRODUCT_BITS)
+    limit = largest_long_bias(taps)
     if bias is not None and largest >= limit:
         yield Problem(f"bias must be less than {limit}, not {largest}", bias)
     scales = (quantization(graph.input(operator)), quantization(weights))

@@ -25,7 +25,8 @@ def _is_wide(*tensors: Tensor) -> bool:
 def has_types_that_exist(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """QUANTIZE goes between int8, int16 and int32, but not from int32 to int32.
 
-    SOFTMAX of int16 gives int16.
+    TensorFlow Lite Micro, whose results are the right ones, has no kernel for that. SOFTMAX of
+    int16 gives int16.
 
     Such a QUANTIZE, and SOFTMAX with an output of int16, has no uint8. From float32 QUANTIZE goes
     to int8, uint8 and int16.

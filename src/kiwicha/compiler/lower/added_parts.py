@@ -48,6 +48,22 @@ class AddedParts:
         parameters = Quantization(np.array([scale], np.float32), np.array([zero_point]), 0)
         return self._add(name, TensorType.INT8, shape, quantization=parameters)
 
+    def shorts(self, name: str, shape: Sequence[int], scale: float) -> int:
+        """Add a tensor of int16."""
+        parameters = Quantization(np.array([scale], np.float32), np.array([0]), 0)
+        return self._add(name, TensorType.INT16, shape, quantization=parameters)
+
+    def channels(self, name: str, values: NDArray[np.int8], scales: NDArray[np.float32]) -> int:
+        """Add a constant of int8 with a scale for each place of the first dimension."""
+        parameters = Quantization(scales, np.zeros(len(scales), np.int64), 0)
+        raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+        return self._add(name, TensorType.INT8, values.shape, quantization=parameters, data=raw)
+
+    def long_integers(self, name: str, values: NDArray[np.int64]) -> int:
+        """Add a constant of int64."""
+        raw = np.ascontiguousarray(values, "<i8").reshape(-1).view(np.uint8)
+        return self._add(name, TensorType.INT64, values.shape, data=raw)
+
     def constant(self, name: str, values: NDArray[np.int8], scale: float, offset: int = 0) -> int:
         """Add a constant of int8, whose zero point is ``offset``."""
         index = self.tensor(name, values.shape, scale, offset)

@@ -46,6 +46,7 @@ from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.quotients import lower_quotient
 from kiwicha.compiler.lower.recurrent import lower_lstm
 from kiwicha.compiler.lower.resize import is_one_pixel, lower_resize_bilinear
+from kiwicha.compiler.lower.short_recurrent import with_gates_apart
 from kiwicha.compiler.lower.shorts import of_its_width
 from kiwicha.compiler.lower.signal import lower_signal
 from kiwicha.compiler.lower.svdf import lower_svdf, with_split_filters
@@ -118,7 +119,7 @@ def lower(graph: Graph, *, least_ring_bytes: int = 0, least_part_bytes: int = 0)
     count = len(graph.operators)
     graph, order = with_flipped_edges(with_signals(with_kept_tensors(with_states(graph))))
     flips = range(count, len(graph.operators))
-    graph, order = with_rows_by_rows(*with_split_filters(graph, order))
+    graph, order = with_rows_by_rows(*with_split_filters(*with_gates_apart(graph, order)))
     order = writers_last(graph, order)
     found = folds(graph)
     replaced = replaced_operators(found)

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.network import Layer, Values
+from kiwicha.compiler.lower.short_recurrent import has_short_states
 from kiwicha.compiler.quantization.recurrent_scales import (
     cell_clip,
     cell_exponent,
@@ -30,60 +31,19 @@ __all__ = ["lower_lstm"]
 
 
 def lower_lstm(graph: Graph, operator: Operator, sharing: MemorySharing) -> Layer:
-    """Return the layer of a UNIDIRECTIONAL_SEQUENCE_LSTM: two kernel calls."""
+    """Return the layer of a UNIDIRECTIONAL_SEQUENCE_LSTM: two kernel calls.
+
+    That of one of int16 is a call, as `kiwicha.compiler.lower.short_recurrent` has left it.
+    """
     source, output = graph.input(operator), graph.output(operator)
-    hidden, cell = graph.input(operator, LSTM_HIDDEN), graph.input(operator, LSTM_CELL)
+    if has_short_states(graph, operator):
+        return _steps(graph, operator, Kernel.SHORT_LSTM, source.index)
     first, second, inputs = source.shape
     rows, units = first * second, output.shape[-1]
-    is_time_major = bool(operator.options.is_time_major)
-    steps, batches = (first, second) if is_time_major else (second, first)
     added = sharing.temporary(operator, rows * units * GATES, TensorType.INT16)
-    exponent = cell_exponent(quantization(cell))
-    least, most = cell_clip(quantization(cell), operator.options.cell_clip)
-    to_hidden = hidden_scale(quantization(hidden))
     input_weights = [graph.input(operator, position) for position in LSTM_INPUT_WEIGHTS]
-    recurrent = [graph.input(operator, position) for position in LSTM_RECURRENT_WEIGHTS]
     input_scales = [gate_scale(quantization(source), quantization(w)) for w in input_weights]
-    scales = [gate_scale(quantization(hidden), quantization(w)) for w in recurrent]
     biases = np.array([graph.input(operator, at).int32s().reshape(-1) for at in LSTM_BIASES])
-    constants: dict[str, Values] = {"weights": _by_unit(recurrent), "points": points()}
-    if quantization(hidden).zero_point:
-        constants["bias"] = _bias(recurrent, hidden, np.zeros_like(biases))
-    steps_call = Layer(
-        operator.index,
-        operator.name,
-        macs=rows * units * GATES * units,
-        kernel=Kernel.LSTM,
-        params=Lstm(
-            input=Ref(),
-            output=Ref(),
-            hidden=Ref(),
-            cell=Ref(),
-            weights=Ref(),
-            bias=Ref(),
-            points=Ref(),
-            batches=batches,
-            steps=steps,
-            units=units,
-            batch_rows=1 if is_time_major else steps,
-            step_rows=batches if is_time_major else 1,
-            multiplier=tuple(scale.multiplier for scale in scales),
-            shift=tuple(scale.shift for scale in scales),
-            cell_exponent=exponent,
-            cell_min=least,
-            cell_max=most,
-            hidden_multiplier=to_hidden.multiplier,
-            hidden_shift=to_hidden.shift,
-            hidden_offset=quantization(hidden).zero_point,
-        ),
-        tensors={
-            "input": added,
-            "output": output.index,
-            "hidden": hidden.index,
-            "cell": cell.index,
-        },
-        constants=constants,
-    )
     return Layer(
         operator.index,
         operator.name,
@@ -105,7 +65,58 @@ def lower_lstm(graph: Graph, operator: Operator, sharing: MemorySharing) -> Laye
             "weights": _by_unit(input_weights),
             "bias": _bias(input_weights, source, biases),
         },
-        more=(steps_call,),
+        more=(_steps(graph, operator, Kernel.LSTM, added),),
+    )
+
+
+def _steps(graph: Graph, operator: Operator, kernel: Kernel, added: int) -> Layer:
+    """Return the call for the steps, given the tensor of what inputs add to the gates."""
+    output = graph.output(operator)
+    hidden, cell = graph.input(operator, LSTM_HIDDEN), graph.input(operator, LSTM_CELL)
+    first, second, units = output.shape
+    is_time_major = bool(operator.options.is_time_major)
+    steps, batches = (first, second) if is_time_major else (second, first)
+    least, most = cell_clip(quantization(cell), operator.options.cell_clip)
+    to_hidden = hidden_scale(quantization(hidden))
+    recurrent = [graph.input(operator, position) for position in LSTM_RECURRENT_WEIGHTS]
+    scales = [gate_scale(quantization(hidden), quantization(w)) for w in recurrent]
+    constants: dict[str, Values] = {"weights": _by_unit(recurrent), "points": points()}
+    if quantization(hidden).zero_point:
+        constants["bias"] = _bias(recurrent, hidden, np.zeros((GATES, units), np.int32))
+    return Layer(
+        operator.index,
+        operator.name,
+        macs=batches * steps * units * GATES * units,
+        kernel=kernel,
+        params=Lstm(
+            input=Ref(),
+            output=Ref(),
+            hidden=Ref(),
+            cell=Ref(),
+            weights=Ref(),
+            bias=Ref(),
+            points=Ref(),
+            batches=batches,
+            steps=steps,
+            units=units,
+            batch_rows=1 if is_time_major else steps,
+            step_rows=batches if is_time_major else 1,
+            multiplier=tuple(scale.multiplier for scale in scales),
+            shift=tuple(scale.shift for scale in scales),
+            cell_exponent=cell_exponent(quantization(cell)),
+            cell_min=least,
+            cell_max=most,
+            hidden_multiplier=to_hidden.multiplier,
+            hidden_shift=to_hidden.shift,
+            hidden_offset=quantization(hidden).zero_point,
+        ),
+        tensors={
+            "input": added,
+            "output": output.index,
+            "hidden": hidden.index,
+            "cell": cell.index,
+        },
+        constants=constants,
     )
 
 

@@ -156,8 +156,14 @@ def _fits_int32(values: NDArray[np.int64]) -> NDArray[np.bool_]:
     return fits
 
 
+BYTE_BITS = 8
+FEW_SUMS = 1024
+
+
 @functools.lru_cache(maxsize=256)
-def exact_division(count: int, offset: int, weight: int = 1) -> tuple[int, int] | None:
+def exact_division(
+    count: int, offset: int, weight: int = 1, bits: int = BYTE_BITS
+) -> tuple[int, int] | None:
     """Return a multiplier and a shift that divide sums of ``count`` numbers, halves away from zero.
 
     Parameters
@@ -165,15 +171,16 @@ def exact_division(count: int, offset: int, weight: int = 1) -> tuple[int, int] 
     count : int
         1 or more.
     offset : int
-        Added to each int8 of the sum: 0 to 128.
+        Added to each number of the sum: 0 to 128.
     weight : int
         By what each of them is multiplied before, 1 or more.
+    bits : int
+        Of the numbers: 8 or 16.
 
     Returns
     -------
     tuple of int or None
-        Proven for every sum from ``(offset - 128) * count`` to ``(offset + 127) * count``; None if
-        there is none.
+        Proven for every sum of such numbers; None if there is none.
 
     Notes
     -----
@@ -186,18 +193,25 @@ def exact_division(count: int, offset: int, weight: int = 1) -> tuple[int, int] 
     Neither the result nor the quotient falls where the sum rises. So it is enough to compare them
     at both sides of each step of the quotient, and at the ends.
     """
-    low, high = (offset - 128) * count, (offset + 127) * count
-    steps = np.arange(1, 257, dtype=np.int64) * count - count // 2
+    values = 1 << bits
+    low, high = (offset - values // 2) * count, (offset + values // 2 - 1) * count
+    steps = np.arange(1, values + 1, dtype=np.int64) * count - count // 2
     sums = np.unique(np.concatenate([[low, 0, high], steps - 1, steps, -steps, 1 - steps]))
     sums = sums[(low <= sums) & (sums <= high)]
     expected = np.sign(sums) * ((np.abs(sums) + count // 2) // count)
     most = weight * max(-low, high)
     divisor = weight * count
+    # Most scales are wrong for some of these already.
+    every = max(len(sums) // FEW_SUMS, 1)
     for shift in range(SUM_BITS - 1 - most.bit_length(), -divisor.bit_length(), -1):
         least = -(-(1 << (31 - shift)) // divisor)
         for multiplier in range(least, least + 3):
-            if multiplier <= INT32_MAX:
-                got = requantize(weight * sums, multiplier, shift, 0, -256, 255)
-                if np.array_equal(got, expected):
-                    return multiplier, shift
+            if multiplier <= INT32_MAX and all(
+                np.array_equal(
+                    requantize(weight * sums[::step], multiplier, shift, 0, -values, values - 1),
+                    expected[::step],
+                )
+                for step in {every: None, 1: None}
+            ):
+                return multiplier, shift
     return None

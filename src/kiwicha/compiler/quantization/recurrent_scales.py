@@ -12,6 +12,8 @@ from kiwicha.compiler.tflite.tensor import Quantization
 from kiwicha.numerics.requantization import quantize_multiplier
 
 __all__ = [
+    "GATE_EXPONENT",
+    "GATE_SCALE",
     "cell_clip",
     "cell_exponent",
     "feature_ratio",
@@ -20,7 +22,8 @@ __all__ = [
     "time_ratio",
 ]
 
-_GATE_SCALE = 2.0**-12
+GATE_EXPONENT = -12
+GATE_SCALE = 2.0**GATE_EXPONENT
 """Of what the functions of the gates are given."""
 _FUNCTION_SCALE = 2.0**-15
 """Of what they give."""
@@ -29,7 +32,7 @@ _SHORT_MIN, _SHORT_MAX = -(2**15), 2**15 - 1
 
 def gate_scale(inputs: Quantization, weights: Quantization) -> Scale:
     """Return the scale of a gate's sum."""
-    return Scale(*quantize_multiplier(inputs.scale * weights.scale / _GATE_SCALE))
+    return Scale(*quantize_multiplier(inputs.scale * weights.scale / GATE_SCALE))
 
 
 def hidden_scale(hidden: Quantization) -> Scale:

@@ -260,6 +260,7 @@ OPERATORS: dict[str, OperatorKind] = {
         ),
         optional_inputs=23,
         is_signed=True,
+        **SHORTS_TOO,
     ),
     "UNPACK": OperatorKind(
         family=Family.MOVE | Family.SPLIT, options=OptionsTable("UnpackOptions", _AXIS)

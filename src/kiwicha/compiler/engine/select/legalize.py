@@ -332,6 +332,6 @@ def window_of(layer: Layer) -> Window:
         dilation_columns=p.dilation_width,
         pad_top=p.pad_top,
         pad_left=p.pad_left,
-        is_transposed=layer.kernel is Kernel.TRANSPOSE_CONV,
+        is_transposed=layer.kernel in {Kernel.TRANSPOSE_CONV, Kernel.SHORT_TRANSPOSE_CONV},
     )
     return window if is_dense else window.repeated(p.batches)

@@ -15,11 +15,18 @@ from kiwicha.sim.reference import executor as reference
 from kiwicha.tflite_writer.builder import ACTIVATIONS
 from tests.support.choices import by_day
 from tests.support.models import random_shorts
-from tests.support.models.convolution_chain import convolution_chain
+from tests.support.models.convolution_chain import (
+    convolution_chain,
+    decoder_chain,
+    summing_chain,
+)
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 
-OPERATORS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+OPERATORS = (
+    *("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV"),
+    *("AVERAGE_POOL_2D", "MEAN", "SUM"),
+)
 CONFIGS = ("64-int16", "128-int16", "256-int16", "32-int16", "128-blocks-int16")
 
 
@@ -71,6 +78,40 @@ def test_layers_behind_each_other_keep_planes(shape: tuple[int, ...], config: st
     assert all(
         bool(job.sums & SumFlag.SHIFTED) != bool(job.flags & JobFlag.LOWER) for job in others
     )
+
+
+@pytest.mark.parametrize("config", by_day(*CONFIGS, "64-8k-int16"))
+@pytest.mark.parametrize(("shape", "channels"), by_day(((1, 4, 5, 8), 24), ((2, 9, 7, 40), 48)))
+def test_phases_and_blocks_of_channels_keep_planes(
+    shape: tuple[int, ...], channels: int, config: str
+) -> None:
+    raw = decoder_chain(np.int16, shape, channels)
+    x = np.random.default_rng(1).integers(-(2**15), 2**15, shape).astype(np.int16)
+    wrong, places = differing([oracle.Case(raw, (x,), oracle.MICRO)], config)
+    assert not wrong
+    assert set(places) == {Where.ENGINE}
+    assert moves_of(raw, config) == [0, 2]
+
+
+@pytest.mark.parametrize("config", by_day(*CONFIGS, "64-8k-int16"))
+@pytest.mark.parametrize(("shape", "channels"), by_day(((1, 5, 6, 8), 8), ((2, 11, 9, 16), 40)))
+def test_sums_keep_planes(shape: tuple[int, ...], channels: int, config: str) -> None:
+    raw = summing_chain(np.int16, shape, channels)
+    x = np.random.default_rng(1).integers(-(2**15), 2**15, shape).astype(np.int16)
+    wrong, places = differing([oracle.Case(raw, (x,), oracle.MICRO)], config)
+    assert not wrong
+    assert set(places) == {Where.ENGINE}
+    assert moves_of(raw, config)[:1] == [0]
+    if config != "64-8k-int16":
+        assert moves_of(raw, config)[-1] == 2
+
+
+def test_blocks_read_the_channels_that_have_weights() -> None:
+    """Sixteen outputs of a DEPTHWISE_CONV_2D with two for each channel read a word of channels."""
+    made = compile_stages(decoder_chain(np.int16, (1, 4, 4, 32), 32), "64-int16").lists[-1]
+    last = made.weighted_jobs[-8:]
+    assert {job.segment_words for job in last} == {1}
+    assert {job.groups for job in last} == {2}
 
 
 @pytest.mark.parametrize("side", by_day(64, 96, 160))

@@ -12,15 +12,38 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.limits import WINDOW_LIMITS, exceeded, limit, require
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Piece
-from kiwicha.compiler.engine.ir.window import padded
+from kiwicha.compiler.engine.ir.window import Window, padded
+from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer, convolution
 from kiwicha.contract.engine import MAX_U16, OUTPUT_BYTES
 
-__all__ = ["PHASE_LIMITS", "transposed_convolution"]
+__all__ = ["PHASE_LIMITS", "Phase", "phases_of", "transposed_convolution"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Phase:
+    """Outputs that a convolution without strides gives.
+
+    Parameters
+    ----------
+    rows : range
+        Output rows, counted from the first one of their image.
+    columns : range or None
+        Output columns; None if it is all of them.
+    window : Window
+        Of that convolution.
+    weights : int16 [O, H, W, I]
+        Its own.
+    """
+
+    rows: range
+    columns: range | None
+    window: Window
+    weights: NDArray[np.int16]
 
 
 @dataclasses.dataclass(frozen=True)
-class _Phase:
+class _AxisPhase:
     """Outputs along one axis that are a stride apart.
 
     Parameters
@@ -39,7 +62,7 @@ class _Phase:
 
 
 @limit("TRANSPOSE_CONV", most=MAX_U16, whole=OUTPUT_BYTES)
-def phase_bytes(layer: WeightedLayer) -> str | None:
+def phase_bytes(layer: WeightedLayer | Convolution) -> str | None:
     """A stride of columns of the output is up to {most} bytes, channels rounded up to {whole}."""
     size = layer.window.stride_columns * padded(layer.output_channels)
     return exceeded(size, MAX_U16, "bytes from a column of a phase to the next")
@@ -71,11 +94,22 @@ def transposed_convolution(layer: WeightedLayer, weights: NDArray[np.int16]) -> 
 
 
 def _pieces(layer: WeightedLayer, weights: NDArray[np.int16]) -> Iterator[Piece]:
-    window = layer.window
-    rows = _phases(window.image_rows, window.stride_rows, window.kernel_rows, window.pad_top)
-    columns = _phases(
+    for phase in phases_of(layer.window, weights):
+        part = dataclasses.replace(layer, window=phase.window)
+        yield Piece(
+            rows=phase.rows,
+            operation=convolution(part, phase.weights),
+            columns=phase.columns,
+        )
+
+
+def phases_of(window: Window, weights: NDArray[np.int16]) -> Iterator[Phase]:
+    """Yield the phases of a transposed convolution with weights [O, H, W, I]."""
+    rows = _along(window.image_rows, window.stride_rows, window.kernel_rows, window.pad_top)
+    columns = _along(
         window.output_columns, window.stride_columns, window.kernel_columns, window.pad_left
     )
+    is_whole = window.stride_columns == 1
     for row in rows:
         for column in columns:
             # Where no tap is, the result is that of the bias alone.
@@ -94,22 +128,17 @@ def _pieces(layer: WeightedLayer, weights: NDArray[np.int16]) -> Iterator[Piece]
                 pad_left=column.pad,
                 is_transposed=False,
             )
-            is_whole = window.stride_columns == 1
-            yield Piece(
-                rows=row.outputs,
-                operation=convolution(dataclasses.replace(layer, window=part), taps),
-                columns=None if is_whole else column.outputs,
-            )
+            yield Phase(row.outputs, None if is_whole else column.outputs, part, taps)
 
 
-def _phases(outputs: int, stride: int, kernel: int, pad: int) -> list[_Phase]:
-    """Return the phases that there are outputs of."""
+def _along(outputs: int, stride: int, kernel: int, pad: int) -> list[_AxisPhase]:
+    """Return the phases of an axis that there are outputs of."""
     phases = []
     for first in range(min(stride, outputs)):
         # Output ``first`` meets tap ``tap`` at input 0 if ``first + pad`` is ``tap``.
         tap = (first + pad) % stride
         taps = list(range(tap, kernel, stride))[::-1]
         phases.append(
-            _Phase(range(first, outputs, stride), taps, len(taps) - 1 - (first + pad) // stride)
+            _AxisPhase(range(first, outputs, stride), taps, len(taps) - 1 - (first + pad) // stride)
         )
     return phases

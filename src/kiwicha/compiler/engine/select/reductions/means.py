@@ -29,7 +29,15 @@ from kiwicha.contract.engine import (
 )
 from kiwicha.kernels.mean import Mean
 
-__all__ = ["MEAN_LIMITS", "columns_of_sums", "mean", "reduction", "rows_of_sums", "sum_layer"]
+__all__ = [
+    "MEAN_LIMITS",
+    "columns_of_sums",
+    "mean",
+    "merged_dimensions",
+    "reduction",
+    "rows_of_sums",
+    "sum_layer",
+]
 
 MAX_PARTS = 2048
 """Jobs of a sum, at most; each takes some tens of cycles."""
@@ -59,7 +67,7 @@ def mean(p: Mean, position: int, source: int, output: int) -> Operation:
     Reduced dimensions become the pixels of an image, and those behind them its channels. Where
     they are behind others, or apart, a move brings them together first.
     """
-    dimensions = _dimensions(p)
+    dimensions = merged_dimensions(p)
     count = math.prod(size for size, is_reduced, _ in dimensions if is_reduced)
     require(MEAN_LIMITS, count)
     # Leading dimensions are images, if there are channels behind the reduced ones.
@@ -82,7 +90,7 @@ def rows_of_sums(p: Mean, position: int, source: int, output: int) -> Operation 
 
     Its weights are 1, and its only channel takes whole words, which a move brings together again.
     """
-    dimensions = _dimensions(p)
+    dimensions = merged_dimensions(p)
     if [is_reduced for _, is_reduced, _ in dimensions] != [False, True]:
         return None
     (rows, _, _), (count, _, _) = dimensions
@@ -106,7 +114,7 @@ def columns_of_sums(p: Mean, position: int, source: int, output: int) -> Operati
     What is not reduced becomes rows of columns, which can be cut into blocks. Rows of a sum lie as
     far apart as there are such rows.
     """
-    dimensions = _dimensions(p)
+    dimensions = merged_dimensions(p)
     if [is_reduced for _, is_reduced, _ in dimensions] != [True, False]:
         return None
     (count, _, _), (kept, _, _) = dimensions
@@ -137,7 +145,7 @@ def _layer(p: Mean, position: int, tensors: tuple[int, int], window: Window) -> 
     )
 
 
-def _dimensions(p: Mean) -> list[Dimension]:
+def merged_dimensions(p: Mean) -> list[Dimension]:
     """Return the dimensions of more than 1, neighbours of a kind as one."""
     found: list[Dimension] = []
     step = math.prod(p.shape)

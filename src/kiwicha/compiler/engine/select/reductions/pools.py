@@ -26,7 +26,16 @@ from kiwicha.compiler.optimize.ranges import exact_division
 from kiwicha.contract.engine import GROUP_WORDS, MAX_KERNEL_ROWS
 from kiwicha.kernels.pool import Pool
 
-__all__ = ["MAX_PIECES", "POOL_LIMITS", "average_pool", "is_global", "window_of"]
+__all__ = [
+    "MAX_PIECES",
+    "POOL_LIMITS",
+    "WEIGHTS",
+    "Division",
+    "average_pool",
+    "divisions_of",
+    "is_global",
+    "window_of",
+]
 
 MAX_PIECES = 4096
 """Jobs of an average pool with borders, at most; each takes some tens of cycles."""
@@ -37,7 +46,7 @@ MAX_COUNT = 2**20
 
 
 @dataclass(frozen=True)
-class _Division:
+class Division:
     """Outputs of an average pool whose windows have as many elements inside the image."""
 
     rows: range
@@ -51,7 +60,7 @@ class _Average:
 
     params: Pool
     window: Window
-    divisions: list[_Division]
+    divisions: list[Division]
 
 
 def average_pool(p: Pool, position: int, source: int, output: int) -> Operation:
@@ -77,7 +86,7 @@ def average_pool(p: Pool, position: int, source: int, output: int) -> Operation:
         whole = reduction(count, p.channels).repeated(p.batches)
         return summed(*_divided(p, position, (source, output), whole, count))
     window = window_of(p).repeated(p.batches)
-    divisions = _divisions(p, window)
+    divisions = divisions_of(p, window)
     require(POOL_LIMITS, _Average(p, window, divisions))
     operations = {
         count: _parts(*_divided(p, position, (source, output), window, count))
@@ -111,7 +120,7 @@ def _parts(layer: WeightedLayer, weight: int) -> list[JobOperation]:
     return parts_of_window(long, weight)
 
 
-def _divisions(p: Pool, window: Window) -> list[_Division]:
+def divisions_of(p: Pool, window: Window) -> list[Division]:
     """Return what is divided by what: first whole rows as if all windows were the usual ones.
 
     Then the columns that are not, which overwrite what was wrong.
@@ -123,7 +132,7 @@ def _divisions(p: Pool, window: Window) -> list[_Division]:
     ((usual, _),) = Counter(columns).most_common(1)
     others = [column for column, inside in enumerate(columns) if inside != usual]
     return [
-        _Division(span, column, inside * (usual if column is None else columns[column]))
+        Division(span, column, inside * (usual if column is None else columns[column]))
         for inside, span in _stretches(rows)
         for column in (None, *others)
     ]

@@ -17,18 +17,26 @@ from kiwicha.compiler.engine.ir.window_operations import (
     WeightedOperation,
 )
 from kiwicha.compiler.engine.select.legalize import require_common_limits, window_of
-from kiwicha.compiler.engine.select.shorts.convolutions import in_two_passes
+from kiwicha.compiler.engine.select.shorts.convolutions import Part, in_two_passes
 from kiwicha.compiler.engine.select.shorts.planes import (
     are_rows,
     joining,
     splitting,
     splitting_rows,
 )
+from kiwicha.compiler.engine.select.shorts.sums import (
+    SUM_KERNELS,
+    SUM_LIMITS,
+    SUM_OPERATORS,
+    sums_in_parts,
+)
 from kiwicha.compiler.engine.select.upright import upright
 from kiwicha.compiler.lower.network import Layer, Network, weights_of
 from kiwicha.contract.configs import Config
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
+from kiwicha.kernels.mean import Mean
+from kiwicha.kernels.pool import Pool
 from kiwicha.kernels.short_conv import has_long_biases
 from kiwicha.numerics.long_sums import exact_scale
 from kiwicha.numerics.requantization import INT32_MAX
@@ -36,9 +44,15 @@ from kiwicha.program.weight_streams import Parameters
 
 __all__ = ["SHORT_KERNELS", "SHORT_LIMITS", "SHORT_OPERATORS", "short_decision"]
 
-SHORT_KERNELS = frozenset({Kernel.SHORT_CONV, Kernel.SHORT_DEPTHWISE_CONV})
+SHORT_KERNELS = frozenset({
+    Kernel.SHORT_CONV,
+    Kernel.SHORT_DEPTHWISE_CONV,
+    Kernel.SHORT_TRANSPOSE_CONV,
+    *SUM_KERNELS,
+})
 """Kernels of layers of int16 that an engine with jobs of int16 computes."""
-SHORT_OPERATORS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+_PRODUCTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
+SHORT_OPERATORS = (*_PRODUCTS, *SUM_OPERATORS)
 """What these are in models."""
 _LARGEST = 1 << 15
 _BYTE_VALUES = 256
@@ -66,31 +80,24 @@ class _ShortLayer:
         return sizes * _LARGEST + np.abs(self.bias)
 
 
-@limit(*SHORT_OPERATORS)
-def one_output_of_a_channel(item: _ShortLayer) -> str | None:
-    """Of int16, an input channel of a DEPTHWISE_CONV_2D has one output, or there is one channel."""
-    p: Conv = item.layer.params
-    if not item.is_depthwise or p.depth_multiplier == 1:
-        return None
-    return f"is of int16 and has {p.depth_multiplier} outputs for each channel"
-
-
-@limit(*SHORT_OPERATORS)
-def shorts_of_whole_upper_bytes(item: _ShortLayer) -> str | None:
+@limit(*_PRODUCTS, "AVERAGE_POOL_2D")
+def shorts_of_whole_upper_bytes(layer: Layer) -> str | None:
     """The clamp of int16 is all of its range, or what an activation leaves of whole upper bytes."""
-    p: Conv = item.layer.params
+    p: Conv | Pool | Mean = layer.params
+    if isinstance(p, Mean):
+        return None
     if p.activation_min % _BYTE_VALUES == 0 and (p.activation_max + 1) % _BYTE_VALUES == 0:
         return None
     return f"is limited to {p.activation_min:,} to {p.activation_max:,}, within an upper byte"
 
 
-@limit(*SHORT_OPERATORS)
+@limit(*_PRODUCTS)
 def scales_of_shorts(item: _ShortLayer) -> str | None:
     """Scales of sums of 64 bits have no bits of less than 2**-31."""
     return "has a scale with bits of less than 2**-31" if item.scale is None else None
 
 
-@limit(*SHORT_OPERATORS)
+@limit(*_PRODUCTS)
 def sums_of_shorts(item: _ShortLayer) -> str | None:
     """No sum of a layer of int16 needs more than 32 bits, whatever the inputs are."""
     largest = int(item.sums.max(initial=0))
@@ -101,12 +108,8 @@ def sums_of_shorts(item: _ShortLayer) -> str | None:
     return f"has sums of int16 that may be as large as {largest:,}; the engine adds 32 bits"
 
 
-SHORT_LIMITS = (
-    one_output_of_a_channel,
-    shorts_of_whole_upper_bytes,
-    scales_of_shorts,
-    sums_of_shorts,
-)
+_PRODUCT_LIMITS = (scales_of_shorts, sums_of_shorts)
+SHORT_LIMITS = (shorts_of_whole_upper_bytes, *_PRODUCT_LIMITS, *SUM_LIMITS)
 """What must hold for layers of int16."""
 
 
@@ -128,7 +131,7 @@ def short_decision(network: Network, position: int, config: Config) -> Decision:
         return Decision((), (Refusal("", why),))
     turned = upright(layer)
     forms = [("", layer), *([] if turned is None else [("upright", turned)])]
-    if layer.params.input_height == 1:
+    if turned is not None and layer.params.input_height == 1:
         # Neighbours whose images have one row are turned alike, however long that is.
         forms.reverse()
     candidates, refusals = [], []
@@ -142,18 +145,24 @@ def short_decision(network: Network, position: int, config: Config) -> Decision:
 
 
 def _operation(layer: Layer, position: int, config: Config) -> Operation:
-    item = _short_layer(layer)
-    require(SHORT_LIMITS, item)
-    window = item.window
-    inside = Image(window.input_rows, window.input_columns, window.channels)
-    outputs = len(item.bias)
-    outside = Image(window.output_rows, window.output_columns, outputs)
     planes, results = (internal_tensor(position, number) for number in range(2))
-    split = splitting_rows if are_rows(inside.channels) else splitting
-    weighted = _weighted(item, position, planes, results)
+    parts: tuple[Part, ...] = ()
+    if layer.kernel in SUM_KERNELS:
+        require((shorts_of_whole_upper_bytes,), layer)
+        parts = sums_in_parts(layer, position, planes, results)
+        weighted = parts[0].operation
+    else:
+        item = _short_layer(layer)
+        require((shorts_of_whole_upper_bytes,), layer)
+        require(_PRODUCT_LIMITS, item)
+        weighted = _weighted(item, position, planes, results)
+    window = weighted.window
+    inside = Image(window.input_rows, window.input_columns, window.channels)
+    outside = Image(window.output_rows, window.output_columns, weighted.output_channels)
+    split = splitting_rows if are_rows(window) else splitting
     return OperationSequence.of([
         split(position, layer.tensors["input"], inside, planes),
-        in_two_passes(weighted, config),
+        in_two_passes(weighted, config, parts),
         joining(position, results, outside, layer.tensors["output"]),
     ])
 
@@ -167,9 +176,8 @@ def _short_layer(layer: Layer) -> _ShortLayer:
     else:
         shape = (p.output_channels, p.kernel_height, p.kernel_width, p.input_channels)
         weights = weights.reshape(shape)
-    if is_depthwise and p.input_channels == 1:
-        # All outputs are of the one channel.
-        is_depthwise, weights = False, weights.transpose(2, 0, 1)[..., None]
+    if is_depthwise and (p.depth_multiplier > 1 or p.input_channels == 1):
+        is_depthwise, weights = False, _of_all_channels(p, weights)
     multiplier, shift = (layer.constants[name].astype(np.int32) for name in ("multiplier", "shift"))
     bias = layer.constants["bias"]
     window = window_of(layer)
@@ -183,6 +191,14 @@ def _short_layer(layer: Layer) -> _ShortLayer:
         bias.astype(np.int64),
         exact_scale(multiplier, shift) if has_long_biases(bias) else (multiplier, shift),
     )
+
+
+def _of_all_channels(p: Conv, taps: NDArray[np.int16]) -> NDArray[np.int16]:
+    """Return weights [O, H, W, I] with zeros for the channels that an output does not read."""
+    full = np.zeros((p.output_channels, *taps.shape[:2], p.input_channels), taps.dtype)
+    outputs = np.arange(p.output_channels)
+    full[outputs, :, :, outputs // p.depth_multiplier] = taps.transpose(2, 0, 1)
+    return full
 
 
 def _without_column_dilation(

@@ -25,9 +25,12 @@ __all__ = [
 SHORT_BYTES = 2
 
 
-def are_rows(channels: int) -> bool:
-    """Whether planes that a move makes are rows: of pixels of a few channels."""
-    return channels < OUTPUT_BYTES
+def are_rows(window: Window) -> bool:
+    """Whether planes that a move makes are rows: of pixels of a few channels.
+
+    Phases of a transposed convolution begin at any row; for them they are not.
+    """
+    return window.channels < OUTPUT_BYTES and not window.is_transposed
 
 
 def planes_image(image: Image) -> Image:

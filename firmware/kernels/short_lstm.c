@@ -1,0 +1,74 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "kernels.h"
+#include "long_sums.h"
+#include "lstm.h"
+#include "short_products.h"
+#include "shorts.h"
+
+/** Steps of an LSTM whose hidden state is int16: no zero point, and sums have 64 bits. */
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_short_lstm(const struct kiwicha_memory *memory,
+                                                           const void *params)
+{
+    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
+    const struct kiwicha_lstm *p = params;
+    struct kiwicha_lstm of_bytes = *p;
+    of_bytes.output = kiwicha_as_bytes(p->output);
+    of_bytes.hidden = kiwicha_as_bytes(p->hidden);
+    kiwicha_require_lstm(&check, &of_bytes, false);
+    kiwicha_require_short_output(&check, &p->output, INT16_MIN, INT16_MAX);
+    kiwicha_require_short_output(&check, &p->hidden, INT16_MIN, INT16_MAX);
+    kiwicha_require(&check, p->bias.bytes == 0 && p->hidden_offset == 0);
+    for (uint32_t gate = 0; gate < KIWICHA_GATES; gate++) {
+        kiwicha_require(&check, p->shift[gate] <= KIWICHA_MAX_LONG_SHIFT);
+    }
+    return check.status;
+}
+
+/** Returns what the hidden state adds to a gate of a unit, whose weights these are. */
+static __attribute__((noinline)) int32_t scaled_sum(const struct kiwicha_lstm *p,
+                                                    const int16_t *hidden, const int8_t *weights,
+                                                    enum kiwicha_gate gate)
+{
+    const int64_t sum = kiwicha_short_products(hidden, weights + gate * p->units, p->units);
+    return kiwicha_rescale_long(sum, p->multiplier[gate], p->shift[gate]);
+}
+
+enum kiwicha_status kiwicha_run_short_lstm(const struct kiwicha_memory *memory, const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_lstm *p = params;
+    struct kiwicha_lstm_cell cell;
+    kiwicha_lstm_begin(&cell, memory, p);
+    const int16_t *inputs = kiwicha_source(memory, &p->input);
+    int16_t *outputs = kiwicha_target(memory, &p->output);
+    const uint32_t units = p->units;
+    for (uint32_t batch = 0; batch < p->batches; batch++) {
+        int16_t *state = (int16_t *)kiwicha_target(memory, &p->hidden) + batch * units;
+        int16_t *cells = (int16_t *)kiwicha_target(memory, &p->cell) + batch * units;
+        const int16_t *hidden = state;
+        for (uint32_t step = 0; step < p->steps; step++) {
+            const uint32_t first = (batch * p->batch_rows + step * p->step_rows) * units;
+            const int8_t *weights = kiwicha_source(memory, &p->weights);
+            const int16_t *input = inputs + KIWICHA_GATES * first;
+            int16_t *output = outputs + first;
+            for (uint32_t unit = 0; unit < units; unit++) {
+                struct kiwicha_lstm_sums gates;
+                gates.input = scaled_sum(p, hidden, weights, KIWICHA_GATE_INPUT);
+                gates.forget = scaled_sum(p, hidden, weights, KIWICHA_GATE_FORGET);
+                gates.cell = scaled_sum(p, hidden, weights, KIWICHA_GATE_CELL);
+                gates.output = scaled_sum(p, hidden, weights, KIWICHA_GATE_OUTPUT);
+                weights += KIWICHA_GATES * units;
+                const int32_t product = kiwicha_lstm_unit(&cell, input, gates, &cells[unit]);
+                output[unit] = (int16_t)kiwicha_short(kiwicha_lstm_scaled(&cell, p, product));
+                input += KIWICHA_GATES;
+            }
+            hidden = output;
+        }
+        memcpy(state, hidden, units * sizeof(*state));
+    }
+    return KIWICHA_STATUS_OK;
+}
