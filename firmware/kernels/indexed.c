@@ -3,6 +3,7 @@
 #include "check.h"
 #include "elements.h"
 #include "kernels.h"
+#include "move.h"
 
 /** Requires indices of `count` places, and dimensions that have no more than 2**32 - 1 pieces. */
 KIWICHA_SMALL static void require_indices(struct kiwicha_check *check,
@@ -73,7 +74,7 @@ enum kiwicha_status kiwicha_run_gather(const struct kiwicha_memory *memory, cons
                                 &piece)) {
                     return KIWICHA_STATUS_BAD_VALUE;
                 }
-                memcpy(output, input + piece * p->piece_bytes, p->piece_bytes);
+                kiwicha_move(output, input + piece * p->piece_bytes, p->piece_bytes);
                 output += p->piece_bytes;
             }
             input += block_bytes;

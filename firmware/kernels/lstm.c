@@ -1,9 +1,9 @@
 #include "lstm.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "kernels.h"
+#include "move.h"
 
 KIWICHA_SMALL static void require_scales(struct kiwicha_check *check, const int32_t *multiplier,
                                          const int32_t *shift)
@@ -178,7 +178,7 @@ enum kiwicha_status kiwicha_run_lstm(const struct kiwicha_memory *memory, const 
             }
             hidden = output;
         }
-        memcpy(state, hidden, units);
+        kiwicha_move(state, hidden, units);
     }
     return KIWICHA_STATUS_OK;
 }

@@ -1,9 +1,9 @@
 #include <stddef.h>
-#include <string.h>
 
 #include "kernels.h"
 #include "long_sums.h"
 #include "lstm.h"
+#include "move.h"
 #include "short_products.h"
 #include "shorts.h"
 
@@ -68,7 +68,7 @@ enum kiwicha_status kiwicha_run_short_lstm(const struct kiwicha_memory *memory, 
             }
             hidden = output;
         }
-        memcpy(state, hidden, units * sizeof(*state));
+        kiwicha_move(state, hidden, units * sizeof(*state));
     }
     return KIWICHA_STATUS_OK;
 }

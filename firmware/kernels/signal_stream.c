@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "kernels.h"
+#include "move.h"
 #include "short_pairs.h"
 #include "signal_samples.h"
 
@@ -61,11 +62,11 @@ static void copy_frame(const struct kiwicha_signal_frames *p, int16_t *output, c
     uint32_t count = 0;
     if (first < p->kept) {
         count = p->kept - first < p->size ? p->kept - first : p->size;
-        memcpy(output, kept + first, count * sizeof(*output));
+        kiwicha_move(output, kept + first, count * sizeof(*output));
     }
     if (count < p->size) {
-        memcpy(output + count, input + (first + count - p->kept),
-               (p->size - count) * sizeof(*output));
+        kiwicha_move(output + count, input + (first + count - p->kept),
+                     (p->size - count) * sizeof(*output));
     }
 }
 
@@ -74,7 +75,7 @@ static void keep(int16_t *kept, uint32_t size, const int16_t *input, uint32_t sa
 {
     const uint32_t count = samples < size ? samples : size;
     move_down(kept, kept + count, size - count);
-    memcpy(kept + (size - count), input + (samples - count), count * sizeof(*kept));
+    kiwicha_move(kept + (size - count), input + (samples - count), count * sizeof(*kept));
 }
 
 /** SignalFramer, SignalStacker and SignalDelay. */
@@ -91,7 +92,7 @@ enum kiwicha_status kiwicha_run_signal_frames(const struct kiwicha_memory *memor
     int16_t *counts = kept + p->rows * p->kept;
     if (counts[IS_NEW]) {
         for (uint32_t k = 1; k <= p->copies; k++) {
-            memcpy(kept + (p->kept - k * p->step), input, p->step * sizeof(*kept));
+            kiwicha_move(kept + (p->kept - k * p->step), input, p->step * sizeof(*kept));
         }
     }
     int32_t missing = counts[MISSING];
@@ -171,9 +172,10 @@ enum kiwicha_status kiwicha_run_signal_overlap_add(const struct kiwicha_memory *
     for (uint32_t row = 0; row < p->rows; row++) {
         for (uint32_t frame = 0; frame < p->frames; frame++) {
             add_samples(output, input, sums, given);
-            memcpy(output + given, input + given, (step - given) * sizeof(*output));
+            kiwicha_move(output + given, input + given, (step - given) * sizeof(*output));
             add_samples(sums, input + step, sums + given, kept - given);
-            memcpy(sums + (kept - given), input + (step + kept - given), given * sizeof(*sums));
+            kiwicha_move(sums + (kept - given), input + (step + kept - given),
+                         given * sizeof(*sums));
             input += p->size;
             output += step;
         }

@@ -1,8 +1,8 @@
 #include <stddef.h>
-#include <string.h>
 
 #include "kernels.h"
 #include "lstm.h"
+#include "move.h"
 #include "simd_matrix.h"
 
 #define OUTPUT_WORDS (KIWICHA_GATES * sizeof(int16_t) / sizeof(kiwicha_word)) /* of a unit */
@@ -202,7 +202,7 @@ enum kiwicha_status kiwicha_run_simd_lstm(const struct kiwicha_memory *memory, c
             run_step(&cell, p, step);
             step.hidden = step.output;
         }
-        memcpy(state, step.hidden, p->units);
+        kiwicha_move(state, step.hidden, p->units);
     }
     return KIWICHA_STATUS_OK;
 }
