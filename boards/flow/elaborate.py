@@ -16,7 +16,7 @@ from litedram.init import get_sdram_phy_c_header
 from kiwicha.boards.board import NAMES, Board, Parts, load
 from kiwicha.boards.camera_pins import CameraPins
 from kiwicha.boards.flash_pins import FlashPins
-from kiwicha.boards.flow.synthesis import VENDORS
+from kiwicha.boards.flow.synthesis import CPU_SOURCE, VENDORS
 from kiwicha.boards.flow.system import CONSTRAINTS, REFUSAL, TOP, VIVADO_SCRIPT
 from kiwicha.boards.microphone_pins import MicrophonePins
 from kiwicha.boards.sdcard_pins import SdcardPins
@@ -91,8 +91,8 @@ def elaborate(
         paths = [Path(path) for path, *_ in parts.platform.sources]
         (cpu_file,) = (path for path in paths if path.name not in {"cfu.v", f"{TOP}.v"})
         text = cpu_file.read_text(encoding="utf-8")
-        (directory / "cpu.v").write_text(stripped(text), encoding="utf-8")
-        names = {str(cfu_file.absolute()): "cfu.v", str(cpu_file): "cpu.v"}
+        (directory / CPU_SOURCE).write_text(stripped(text), encoding="utf-8")
+        names = {str(cfu_file.absolute()): "cfu.v", str(cpu_file): CPU_SOURCE}
         names[str(written / f"{TOP}.v")] = f"{TOP}.v"
         for name in (CONSTRAINTS[board.family], VIVADO_SCRIPT):
             if (written / name).exists():

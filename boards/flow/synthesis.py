@@ -15,6 +15,7 @@ from kiwicha.gateware.engine.array.mac_cell import Vendor
 __all__ = [
     "CELLS",
     "CORE_SOURCE",
+    "CPU_SOURCE",
     "NETLIST",
     "VENDORS",
     "core_resources",
@@ -38,6 +39,17 @@ _COMMANDS = {
 }
 CORE_SOURCE = "design.v"
 """File of a design without pads."""
+CPU_SOURCE = "cpu.v"
+"""File of the CPU of a system."""
+# Memories of systems whose reads that meet a write are not used, whatever they give. SpinalHDL's
+# ``readSync`` promises nothing about them, and VexRiscv forwards what it needs: a test spoils such
+# reads. The engine's sums are never read in the cycle that writes them, which is proven. Without
+# this Yosys, which knows no order between the ports of ECP5's block RAM, compares each address that
+# is read with the one that is written: in the CPU behind the address of the next instruction.
+_UNCHECKED_MEMORIES = (
+    *("VexRiscv/m:*", "InstructionCache/m:*", "DataCache/m:*"),
+    "Cfu.cfu.engine.datapath.sums*/m:*",
+)
 # nextpnr-ecp5 makes the pads of ECP5 itself.
 _WITHOUT_PADS = {Family.XC7: " -noiopad", Family.ECP5: ""}
 
@@ -45,8 +57,11 @@ _WITHOUT_PADS = {Family.XC7: " -noiopad", Family.ECP5: ""}
 def script(sources: Iterable[str], *, top: str, family: Family, has_pads: bool = True) -> str:
     """Return Yosys' commands for a synthesis; arguments as for `synthesise`."""
     command = f"{_COMMANDS[family]}{'' if has_pads else _WITHOUT_PADS[family]} -top {top}"
+    names = tuple(sources)
+    unchecked = f"setattr -set no_rw_check 1 {' '.join(_UNCHECKED_MEMORIES)}"
     return "; ".join([
-        *(f"read_verilog {name}" for name in sources),
+        *(f"read_verilog {name}" for name in names),
+        *([unchecked] if family is Family.ECP5 and CPU_SOURCE in names else []),
         # Migen writes its attributes as texts.
         'attrmap -tocase keep -imap keep="true" keep=1 -imap keep="false" keep=0 -remove keep=0',
         command,

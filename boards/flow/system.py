@@ -11,6 +11,7 @@ from kiwicha import cache, tools
 from kiwicha.boards.board import Board
 from kiwicha.boards.capacity import refusal
 from kiwicha.boards.family import Family
+from kiwicha.boards.flow.synthesis import CPU_SOURCE
 from kiwicha.boards.selftest.power_up import power_up
 from kiwicha.contract.configs import ENGINE_MACS, Config
 from kiwicha.contract.peripherals import Peripheral
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 TOP = "soc"
-SOURCES = ("cfu.v", "cpu.v", "soc.v")
+SOURCES = ("cfu.v", CPU_SOURCE, "soc.v")
 CONSTRAINTS = {Family.ECP5: "soc.lpf", Family.XC7: "soc.xdc"}
 VIVADO_SCRIPT = "soc.tcl"
 REFUSAL = "refusal"

@@ -42,9 +42,7 @@ CYCLES: Mapping[str, Mapping[int, int]] = {
 }
 """Cycles of an inference at most, by products per cycle, on the best configuration with so many."""
 _ANSWERED: Mapping[str, float] = {
-    "boards/ecpix5_85f-64": 72,
     "boards/ecpix5_85f-64-6": 47,
-    "boards/ecpix5_85f-simd": 79,
     "person_detect on 64": 108_500,
     "mobilenet_v2 on 64": 5_133_000,
     "mobilenet_v2 on 128": 3_179_000,

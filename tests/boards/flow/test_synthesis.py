@@ -3,7 +3,8 @@
 import pytest
 
 from kiwicha.boards.family import Family
-from kiwicha.boards.flow.synthesis import core_resources
+from kiwicha.boards.flow.synthesis import CORE_SOURCE, core_resources, script
+from kiwicha.boards.flow.system import SOURCES
 from kiwicha.contract.configs import CONFIGS
 from kiwicha.gateware.cfu import verilog
 
@@ -46,3 +47,20 @@ def test_instruction_tier_stays_small() -> None:
     assert counts["LUT"] <= 1500
     assert counts["DSP48E1"] <= 8
     assert counts["BRAM36"] == 0
+
+
+def test_only_memories_of_systems_on_ecp5_are_not_compared() -> None:
+    def command(sources: tuple[str, ...], family: Family) -> str | None:
+        words = script(sources, top="soc", family=family).split("; ")
+        found = [word for word in words if "no_rw_check" in word]
+        assert len(found) <= 1
+        return found[0] if found else None
+
+    assert command(SOURCES, Family.XC7) is None
+    assert command((CORE_SOURCE,), Family.ECP5) is None
+    # Of all modules of the CPU that have memories, and of the engine's sums; of no other.
+    chosen = command(SOURCES, Family.ECP5)
+    assert chosen is not None
+    names = {word.removesuffix("/m:*") for word in chosen.split() if word.endswith("/m:*")}
+    cpu = {"VexRiscv", "InstructionCache", "DataCache"}
+    assert names == cpu | {"Cfu.cfu.engine.datapath.sums*"}
