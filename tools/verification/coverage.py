@@ -1,6 +1,7 @@
 """Coverage of the engine: ``python -m tools.verification.coverage``.
 
-Lists of random jobs run on the engine alone, with every behaviour of DRAM that its tests know.
+Lists of random jobs run on the engine alone, with every behaviour of DRAM that its tests know:
+first those that together meet the plan of functional coverage, then others.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from tests.gateware.engine.campaign import compile_engine, engine_verilog
 from tests.gateware.engine.random_lists import Case, check_cases, random_cases
 from tests.gateware.engine.test_engine import TIMINGS
 from tools.verification import record
+from tools.verification.choice import chosen
 from tools.verification.job_points import points_of
 from tools.verification.points import Point, component_of, points
 
@@ -32,6 +34,8 @@ COVERAGE_FLAGS = ("--coverage-line", "--coverage-toggle")
 """Options of Verilator."""
 COVERAGE_FILE = "coverage.dat"
 """What a simulation writes where it runs."""
+_SMALL_BYTES = 4096
+"""Of scratchpad and arena that lists of short jobs use."""
 KINDS = ("line", "branch", "toggle")
 
 
@@ -53,21 +57,29 @@ class _Met:
 
 
 def _run_lists(met: _Met, seeds: int, rounds: int, drawn: int, deadline: float) -> None:
-    """Run random lists, with each behaviour of DRAM in turn, and record what they meet."""
+    """Run lists that meet the plan, then random ones, and record what they meet.
+
+    Each behaviour of DRAM has its turn; what the plan asks for is every point that a drawn list
+    meets with any of them.
+    """
     size = find_config(CONFIG).scratchpad_bytes
     text = engine_verilog(Engine(macs=64, scratchpad_bytes=size, has_softmax=False))
     program = compile_engine(text, COVERAGE_FLAGS)
-    plan = _cases(seeds, drawn, 4096)
-    met.planned = {
-        point for case in plan for timing in TIMINGS for point in points_of(case, timing)
-    }
+    draws = list(itertools.product(_cases(seeds, drawn, _SMALL_BYTES), TIMINGS))
+    met.planned = set().union(*(points_of(*draw) for draw in draws))
+    by_timing: dict[str, list[Case]] = {timing: [] for timing in TIMINGS}
+    for case, timing in chosen(draws, lambda draw: points_of(*draw), met.covered):
+        by_timing[timing].append(case)
+    turns = [*by_timing.items()]
     for seed, timing in itertools.product(range(seeds), TIMINGS):
+        # Small regions fill the list with short jobs, large ones reach all of the memory.
+        bound = size if seed % 2 else _SMALL_BYTES
+        turns.append((timing, _cases(1000 * seed + len(timing), rounds, bound)))
+    for number, (timing, cases) in enumerate(turns):
         if time.monotonic() > deadline:
             return
-        # Small regions fill the list with short jobs, large ones reach all of the memory.
-        cases = _cases(1000 * seed + len(timing), rounds, size if seed % 2 else 4096)
         with tempfile.TemporaryDirectory(prefix="kiwicha-coverage-") as name:
-            done = check_cases(program, cases, TIMINGS[timing], seed=seed, folder=Path(name))
+            done = check_cases(program, cases, TIMINGS[timing], seed=number, folder=Path(name))
             met.points.update(points(Path(name) / COVERAGE_FILE, text))
         met.lists, met.jobs = met.lists + len(cases), met.jobs + done.total()
         met.timings[timing] = None
