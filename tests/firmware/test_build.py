@@ -38,6 +38,7 @@ def test_every_configuration_fits(config: Config, soc_header: str) -> None:
     assert image.stack_bytes >= cfu.STACK_BYTES
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_kernels_on_demand_are_there_for_programs_that_call_them(
     soc_header: str, monkeypatch: pytest.MonkeyPatch

@@ -11,7 +11,7 @@ import pytest
 from kiwicha.contract.configs import CONFIGS
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.reference.cfu_orders import ORDERS, SEQUENTIAL_ORDERS, SET_UP, Instruction
-from tests.support.choices import at_night
+from tests.support.choices import at_night, by_day
 from tests.support.gateware import bench
 
 BENCHES = "tests.gateware.bench_cfu"
@@ -57,7 +57,9 @@ def test_verilog_has_exactly_the_ports_of_litex_and_is_reproducible(config: str)
     ("command_stall", "response_stall"),
     [(0, 0), (0.6, 0.3), *map(at_night, [(0, 0.3), (0, 0.8), (0.6, 0), (0.6, 0.8)])],
 )
-@pytest.mark.parametrize(("config", "seed"), [("simd", 0), ("simd", 1), ("sequential", 2)])
+@pytest.mark.parametrize(
+    ("config", "seed"), [("simd", 0), at_night(("simd", 1)), at_night(("sequential", 2))]
+)
 def test_random_instructions_equal_the_model(
     simulators: dict[str, Path],
     tmp_path: Path,
@@ -76,7 +78,7 @@ def test_random_instructions_equal_the_model(
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("config", ["simd", "sequential"])
+@pytest.mark.parametrize("config", by_day("simd", "sequential"))
 def test_resets_at_any_time(simulators: dict[str, Path], tmp_path: Path, config: str) -> None:
     values = {"seed": 3, "count": 40, "instructions": 60}
     bench.run(simulators[config], "Cfu", f"{BENCHES}.resets", values, tmp_path)
@@ -84,7 +86,7 @@ def test_resets_at_any_time(simulators: dict[str, Path], tmp_path: Path, config:
 
 @pytest.mark.verilator
 @pytest.mark.parametrize("config", CONFIGS)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", by_day(0, 1))
 def test_every_function_id_is_answered(
     simulators: dict[str, Path], tmp_path: Path, config: str, seed: int
 ) -> None:

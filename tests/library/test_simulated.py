@@ -53,6 +53,7 @@ def bound_of(root: Path, name: str) -> int:
     return int(bound)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("config", by_day("64", "simd", "baseline"))
 def test_applications_in_c_and_cpp_run(

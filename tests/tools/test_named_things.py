@@ -1,5 +1,6 @@
 """What the documents name exists: links, commands, files, modules, symbols."""
 
+import functools
 import pkgutil
 import re
 import subprocess
@@ -52,6 +53,12 @@ def tree() -> list[str]:
     if listed.returncode:
         return [path.relative_to(REPOSITORY).as_posix() for path in REPOSITORY.rglob("*.*")]
     return listed.stdout.splitlines()
+
+
+@functools.cache
+def words_of(path: str) -> frozenset[str]:
+    """Return the words of a file of the project."""
+    return frozenset(re.findall(r"\w+", (REPOSITORY / path).read_text(encoding="utf-8")))
 
 
 def matches(tree: list[str], name: str) -> list[str]:
@@ -135,11 +142,7 @@ def test_symbols_are_in_the_files_of_their_section(page: Path, tree: list[str]) 
     for section in re.split(r"^#+ ", text, flags=re.MULTILINE):
         names = spans(section)
         paths = [path for name in names for path in matches(sources, name)] or sources
-        there = own | {
-            word
-            for path in dict.fromkeys(paths)
-            for word in re.findall(r"\w+", (REPOSITORY / path).read_text(encoding="utf-8"))
-        }
+        there = own.union(*map(words_of, dict.fromkeys(paths)))
         for name in names:
             is_file = re.fullmatch(SOURCE, name)
             if is_file or re.search(rf"{PLACEHOLDER}|^kiwicha\.|[^\w.]", name):

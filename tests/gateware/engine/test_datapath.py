@@ -7,8 +7,9 @@ import pytest
 
 from kiwicha.contract.engine import TABLE_KINDS, JobKind, job_kinds
 from kiwicha.gateware.engine.datapath import Datapath
-from tests.support.choices import by_day
 from tests.support.gateware import bench
+
+pytestmark = [pytest.mark.verilator, pytest.mark.nightly]
 
 TOP = "datapath"
 BENCH = "tests.gateware.engine.bench_datapath.jobs"
@@ -24,8 +25,7 @@ ENGINES = [
 ]
 """Products per cycle, lanes of the requantizer, and whether there are SOFTMAX jobs.
 
-The first, by day, is that whose results take two beats; the next is in `test_engine` and in every
-system by day.
+Results of the first take two beats; the next is in `test_engine` and in every system by day.
 """
 
 
@@ -65,41 +65,34 @@ def run_jobs(
     bench.run(simulator, TOP, BENCH, values, folder)
 
 
-@pytest.mark.verilator
-@pytest.mark.parametrize(("macs", "lanes", "has_softmax"), by_day(*ENGINES))
-@pytest.mark.parametrize(("seed", "stall"), by_day((2, 0.3), (1, 0)))
+@pytest.mark.parametrize(("macs", "lanes", "has_softmax"), ENGINES)
+@pytest.mark.parametrize(("seed", "stall"), [(2, 0.3), (1, 0)])
 def test_random_jobs(
     macs: int, lanes: int, has_softmax: bool, seed: int, stall: float, tmp_path: Path
 ) -> None:
     run_jobs((macs, lanes, has_softmax), seed, stall, 8, tmp_path)
 
 
-@pytest.mark.verilator
-@pytest.mark.parametrize(("macs", "lanes", "has_softmax"), by_day(*ENGINES))
+@pytest.mark.parametrize(("macs", "lanes", "has_softmax"), ENGINES)
 def test_maxima_and_their_positions(
     macs: int, lanes: int, has_softmax: bool, tmp_path: Path
 ) -> None:
     run_jobs((macs, lanes, has_softmax), 3, 0.1, 12, tmp_path, frozenset({JobKind.MAX}))
 
 
-@pytest.mark.verilator
-@pytest.mark.parametrize(("macs", "lanes", "has_softmax"), by_day(*ENGINES))
+@pytest.mark.parametrize(("macs", "lanes", "has_softmax"), ENGINES)
 def test_tables_and_squares_of_their_sums(
     macs: int, lanes: int, has_softmax: bool, tmp_path: Path
 ) -> None:
     run_jobs((macs, lanes, has_softmax), 4, 0.1, 12, tmp_path, TABLE_KINDS)
 
 
-@pytest.mark.nightly
-@pytest.mark.verilator
 @pytest.mark.parametrize(("macs", "lanes", "has_softmax"), ENGINES)
 def test_steps_of_lstms(macs: int, lanes: int, has_softmax: bool, tmp_path: Path) -> None:
     kinds = job_kinds(has_softmax=has_softmax, has_recurrent=True)
     run_jobs((macs, lanes, has_softmax), 5, 0.2, 6, tmp_path, frozenset(kinds))
 
 
-@pytest.mark.nightly
-@pytest.mark.verilator
 @pytest.mark.parametrize(("macs", "lanes", "has_softmax"), ENGINES)
 @pytest.mark.parametrize("stall", [0, 0.1, 0.5])
 @pytest.mark.parametrize("seed", range(1000, 1010))

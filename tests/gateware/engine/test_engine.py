@@ -82,7 +82,7 @@ def test_executes_random_jobs(macs: int, has_softmax: bool, option: str) -> None
             SMALL,
             timing,
             seed=macs,
-            rounds=50 if has_depthwise else 32,
+            rounds=50 if has_depthwise else 24,
             longest=4,
             kinds=kinds,
             has_blocks=has_blocks,
@@ -140,6 +140,7 @@ def test_executes_steps_of_lstms(macs: int) -> None:
             assert set(done) == set(chosen)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_what_differs_is_seen(engine: Path) -> None:
     rng = np.random.default_rng(3)

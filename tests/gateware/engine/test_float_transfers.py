@@ -27,6 +27,7 @@ from tests.gateware.engine.float_numbers import (
 )
 from tests.gateware.engine.random_jobs import random_work
 from tests.gateware.engine.work_list import work_list
+from tests.support.choices import by_day
 from tests.support.gateware.dram_port import DramTiming
 
 pytestmark = pytest.mark.verilator
@@ -167,7 +168,7 @@ def test_tables_follow_each_other_in_a_list(engine: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [JobKind.TABLE, JobKind.CONV, JobKind.DEPTHWISE])
-@pytest.mark.parametrize("name", ["fast", "stubborn"])
+@pytest.mark.parametrize("name", by_day("stubborn", "fast"))
 def test_results_of_jobs_come_in_between(engine: Path, name: str, kind: JobKind) -> None:
     """Jobs use the first half of the scratchpad, transfers that convert the other one."""
     rng = np.random.default_rng(kind)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha.gateware.instructions.requantize_unit import RequantizeUnit
+from tests.support.choices import by_day
 from tests.support.gateware import bench
 
 pytestmark = pytest.mark.verilator
@@ -19,7 +20,7 @@ def simulator() -> Path:
 
 @pytest.mark.parametrize("input_stall", [0, 0.5])
 @pytest.mark.parametrize("output_stall", [0, 0.9])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", by_day(0, 1))
 def test_pixels_and_values_with_declared_latency(
     simulator: Path, tmp_path: Path, seed: int, output_stall: float, input_stall: float
 ) -> None:

@@ -40,6 +40,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return elaborate(tmp_path_factory.mktemp("soc") / "first", "1")
 
 
+@pytest.mark.nightly
 def test_the_text_depends_on_the_inputs_alone(texts: dict[str, str], tmp_path: Path) -> None:
     assert list(texts) == FILES
     assert elaborate(tmp_path / "elsewhere", "2") == texts

@@ -13,6 +13,7 @@ from kiwicha.sim.verilator.image_run import run_image
 from kiwicha.sim.verilator.simulator import build_simulator
 from tests.gateware.engine.random_jobs import random_work
 from tests.gateware.engine.work_list import work_list
+from tests.support.choices import by_day
 
 CONFIG = configs.ENGINE_CONFIGS["64"]
 SIZE = cfu.DATA_CACHE_BYTES
@@ -49,7 +50,7 @@ int main(void)
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("rest_bytes", [0, cfu.ALIGNMENT_BYTES])
+@pytest.mark.parametrize("rest_bytes", by_day(0, cfu.ALIGNMENT_BYTES))
 def test_the_cpu_reads_what_a_list_has_written(rest_bytes: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(6)
     work = random_work(rng, CONFIG.engine_macs, JobKind.TABLE, SIZE)

@@ -82,6 +82,7 @@ def test_other_present_hardware_changes_the_pages(tmp_path: Path) -> None:
     assert documents.update(folder, is_check=True) == pages
 
 
+@pytest.mark.nightly
 def test_profiles_are_taken_out_of_results(tmp_path: Path) -> None:
     folder = project(tmp_path, f"{documents.BEGIN}\n{documents.END}\n")
     path = folder / "docs" / "results" / "bench" / "a.json"

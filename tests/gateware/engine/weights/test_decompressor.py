@@ -25,7 +25,7 @@ def simulators() -> bench.Simulators:
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("in_blocks", [False, True])
+@pytest.mark.parametrize("in_blocks", by_day(True, False))
 @pytest.mark.parametrize(("seed", "stall"), by_day((2, 0.2), (1, 0), (3, 0.6)))
 def test_decodes(
     simulators: dict[bool, Path], tmp_path: Path, seed: int, stall: float, in_blocks: bool
@@ -41,7 +41,7 @@ def test_decodes(
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("in_blocks", [False, True])
+@pytest.mark.parametrize("in_blocks", by_day(True, False))
 @pytest.mark.parametrize(
     ("is_coded", "spread"),
     [(True, 2.0), (False, 0.0), *map(at_night, [(True, 0.0), (True, 40.0), (True, 1000.0)])],
@@ -54,7 +54,7 @@ def test_throughput(
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("in_blocks", [False, True])
+@pytest.mark.parametrize("in_blocks", by_day(True, False))
 @pytest.mark.parametrize(("seed", "stall"), by_day((6, 0.3), (5, 0)))
 def test_finds_errors(
     simulators: dict[bool, Path], tmp_path: Path, seed: int, stall: float, in_blocks: bool
