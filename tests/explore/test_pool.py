@@ -9,6 +9,7 @@ import pytest
 
 from kiwicha.errors import ToolError
 from kiwicha.explore.pool import LocalPool
+from tests.support.choices import by_day
 from tests.support.processes.mortal import die_first, leave
 from tests.support.requirements import REPOSITORY
 
@@ -40,8 +41,10 @@ def test_an_error_of_the_work_is_its_result() -> None:
 
 INTERRUPTED = """
 import os, signal, sys, time
+from tests.support.choices import by_day
 from tests.support.processes.mortal import wait_for_ever
 from kiwicha.explore.pool import LocalPool
+from tests.support.choices import by_day
 
 # A shell lets what it runs in the background ignore interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -58,7 +61,7 @@ with LocalPool(2) as pool:
 
 # Processes that start, at several moments; and two that work.
 @pytest.mark.parametrize(
-    ("begun", "delay_s"), [(0, 0.0), (0, 0.05), (0, 0.1), (0, 0.2), (0, 0.4), (2, 0.0)]
+    ("begun", "delay_s"), by_day((0, 0.05), (0, 0.0), (0, 0.1), (0, 0.2), (0, 0.4), (2, 0.0))
 )
 def test_an_interrupt_ends_all_calls_without_a_word(
     begun: int, delay_s: float, tmp_path: Path

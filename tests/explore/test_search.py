@@ -147,7 +147,7 @@ def test_the_number_of_finished_trials_begins_with_those_that_are_there(tmp_path
     assert told == [0, 1, 2, 3, 3, 4, 5, 5]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("quick")
 def test_all_that_fit_are_tried_once(tmp_path: Path) -> None:
     board = BOARDS["arty_a7_35"]

@@ -10,6 +10,7 @@ import pytest
 
 from kiwicha.html_report import build_page, read_files
 from kiwicha.html_report.charts import charts, pareto
+from tests.support.choices import at_night, by_day
 from tests.support.commands.example_runs import example_run, example_study
 
 BYTES_LIMIT = 3_000_000
@@ -106,6 +107,12 @@ class Opened:
         return found
 
 
+@pytest.fixture(scope="module")
+def opened(chromium: Any, path: Path) -> Opened:
+    """Return a page that tests look at and leave as it was."""
+    return Opened(chromium, path)
+
+
 def test_the_page_is_small_and_made_at_once(path: Path) -> None:
     assert path.stat().st_size < BYTES_LIMIT
     start = time.monotonic()
@@ -117,11 +124,11 @@ def test_the_page_is_small_and_made_at_once(path: Path) -> None:
 @pytest.mark.parametrize(
     "context",
     [
-        {"viewport": {"width": 1280, "height": 900}},
         {"viewport": {"width": PHONE_PIXELS, "height": 844}},
-        {"color_scheme": "dark"},
+        at_night({"viewport": {"width": 1280, "height": 900}}),
+        at_night({"color_scheme": "dark"}),
     ],
-    ids=["desktop", "phone", "dark"],
+    ids=["phone", "desktop", "dark"],
 )
 def test_the_page_opens_without_errors(chromium: Any, path: Path, context: dict[str, Any]) -> None:
     page = Opened(chromium, path, **context)
@@ -137,33 +144,33 @@ def test_the_page_opens_without_errors(chromium: Any, path: Path, context: dict[
 
 
 @pytest.mark.browser
-def test_a_click_on_a_title_sorts(chromium: Any, path: Path) -> None:
-    page = Opened(chromium, path)
-    before = [int(text.replace(",", "")) for text in page.column("cycles")]
+def test_a_click_on_a_title_sorts(opened: Opened) -> None:
+    before = [int(text.replace(",", "")) for text in opened.column("cycles")]
     assert before != sorted(before)
-    title = page.tab.locator("#layers th button", has_text="cycles").first
+    title = opened.tab.locator("#layers th button", has_text="cycles").first
     title.click()
-    assert [int(text.replace(",", "")) for text in page.column("cycles")] == sorted(before)[::-1]
-    assert page.tab.locator("#layers th[aria-sort=descending]").count() == 1
+    assert [int(text.replace(",", "")) for text in opened.column("cycles")] == sorted(before)[::-1]
+    assert opened.tab.locator("#layers th[aria-sort=descending]").count() == 1
     title.click()
-    assert [int(text.replace(",", "")) for text in page.column("cycles")] == sorted(before)
-    page.tab.locator("#layers th button", has_text="MACs/cycle").click()
-    rates = [float(text) for text in page.column("MACs/cycle")]
+    assert [int(text.replace(",", "")) for text in opened.column("cycles")] == sorted(before)
+    opened.tab.locator("#layers th button", has_text="MACs/cycle").click()
+    rates = [float(text) for text in opened.column("MACs/cycle")]
     assert rates == sorted(rates)
-    assert page.tab.locator("#layers th[aria-sort]").count() == 1
-    page.tab.locator("#order").click()
-    assert [int(text.replace(",", "")) for text in page.column("cycles")] == before
-    assert not page.problems
+    assert opened.tab.locator("#layers th[aria-sort]").count() == 1
+    opened.tab.locator("#order").click()
+    assert [int(text.replace(",", "")) for text in opened.column("cycles")] == before
+    assert not opened.problems
 
 
 @pytest.mark.browser
-def test_every_number_of_the_charts_is_in_a_table(chromium: Any, path: Path) -> None:
-    page = Opened(chromium, path)
-    (run, *_) = json.loads(page.tab.locator("#data").inner_text())["runs"]
-    titles = page.titles()
+def test_every_number_of_the_charts_is_in_a_table(opened: Opened) -> None:
+    (run, *_) = json.loads(opened.tab.locator("#data").inner_text())["runs"]
+    titles = opened.titles()
     cells = {
-        f"DRAM: {title}" if group == "DRAM bytes" else title: page.cells(place)
-        for place, (title, group) in reversed([*enumerate(zip(titles, page.groups(), strict=True))])
+        f"DRAM: {title}" if group == "DRAM bytes" else title: opened.cells(place)
+        for place, (title, group) in reversed([
+            *enumerate(zip(titles, opened.groups(), strict=True))
+        ])
     }
     rows = {layer["label"]: number for number, layer in enumerate(run["layers"])}
     shown = 0
@@ -181,27 +188,26 @@ def test_every_number_of_the_charts_is_in_a_table(chromium: Any, path: Path) -> 
             text = cells[title][rows[point["label"]]].replace(",", "")
             assert float(text) == pytest.approx(point[name], rel=1e-3)
     assert "CPU" not in titles
-    page.tab.locator("summary").click()
+    opened.tab.locator("summary").click()
     fields = {"tensor": "name", "from byte": "offset", "from cycle": "start", "to cycle": "end"}
     tensors = [tensor for place in run["memory"].values() for tensor in place["tensors"]]
     for title, name in {**fields, "bytes": "bytes"}.items():
         values = [tensor[name] for tensor in tensors]
         texts = [value if title == "tensor" else f"{value:,}" for value in values]
-        assert page.column(title, "#tensors") == texts
+        assert opened.column(title, "#tensors") == texts
 
 
 @pytest.mark.browser
-def test_runs_of_the_same_layers_stand_side_by_side(chromium: Any, path: Path) -> None:
-    page = Opened(chromium, path)
-    assert "toy on 128" in page.groups()
-    assert "toy on simd" not in page.groups()
-    assert page.column("against the first", "#runs")[:2] == ["", "1.7x faster than 64"]
-    widths = page.tab.evaluate(
+def test_runs_of_the_same_layers_stand_side_by_side(opened: Opened) -> None:
+    assert "toy on 128" in opened.groups()
+    assert "toy on simd" not in opened.groups()
+    assert opened.column("against the first", "#runs")[:2] == ["", "1.7x faster than 64"]
+    widths = opened.tab.evaluate(
         "[...document.querySelectorAll('#runs .bar')].map(bar =>"
         " [...bar.children].reduce((sum, part) => sum + part.offsetWidth, 0))"
     )
     assert widths[1] == pytest.approx(0.6 * widths[0], abs=3)
-    assert {text for text in page.column("ratio") if text} == {"0.6"}
+    assert {text for text in opened.column("ratio") if text} == {"0.6"}
 
 
 @pytest.mark.browser
@@ -297,7 +303,7 @@ def test_names_are_escaped(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", by_day("light", "dark"))
 @pytest.mark.parametrize(
     ("width", "titles"),
     [
@@ -319,16 +325,15 @@ def test_what_matters_is_seen_without_scrolling_sideways(
 
 
 @pytest.mark.browser
-def test_layers_have_totals_and_groups(chromium: Any, path: Path) -> None:
-    page = Opened(chromium, path)
-    (run, *_) = json.loads(page.tab.locator("#data").inner_text())["runs"]
-    foot = page.tab.locator("#layers tfoot td").all_inner_texts()
-    total = dict(reversed([*zip(page.titles(), foot, strict=True)]))
+def test_layers_have_totals_and_groups(opened: Opened) -> None:
+    (run, *_) = json.loads(opened.tab.locator("#data").inner_text())["runs"]
+    foot = opened.tab.locator("#layers tfoot td").all_inner_texts()
+    total = dict(reversed([*zip(opened.titles(), foot, strict=True)]))
     assert total["operator"] == "all layers"
     assert total["cycles"] == f"{run['totals']['cycles']:,}"
     assert total["share"] == "100 %"
     assert total["MACs"] == f"{run['totals']['macs']:,}"
-    assert list(dict.fromkeys(page.groups())) == [
+    assert list(dict.fromkeys(opened.groups())) == [
         "layer",
         "cycles",
         "execution",
@@ -358,7 +363,7 @@ def test_a_reason_is_read_whole_on_demand(chromium: Any, tmp_path: Path) -> None
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [1440, PHONE_PIXELS])
+@pytest.mark.parametrize("width", by_day(1440, PHONE_PIXELS))
 def test_texts_of_charts_are_as_large_as_those_of_the_page(
     chromium: Any, path: Path, width: int
 ) -> None:
@@ -373,18 +378,17 @@ def test_texts_of_charts_are_as_large_as_those_of_the_page(
 
 
 @pytest.mark.browser
-def test_a_colour_has_one_meaning(chromium: Any, path: Path) -> None:
-    page = Opened(chromium, path)
+def test_a_colour_has_one_meaning(opened: Opened) -> None:
     meanings: dict[str, set[str]] = {}
     for chart in ("cycles", "traffic", "roofline"):
-        for text, colour in page.tab.evaluate(
+        for text, colour in opened.tab.evaluate(
             "name => [...document.querySelectorAll(`#chart-${name} .role-legend-symbol path`)].map("
             "(mark, k) => [document.querySelectorAll(`#chart-${name} .role-legend-label text`)[k]"
             ".textContent, mark.getAttribute('fill')])",
             chart,
         ):
             meanings.setdefault(colour, set()).add(text.removeprefix("memory: "))
-    for item in page.tab.locator("#legend li").all():
+    for item in opened.tab.locator("#legend li").all():
         colour = item.locator("i").evaluate("square => square.style.background")
         numbers = [int(text) for text in colour.removeprefix("rgb(").removesuffix(")").split(",")]
         own = "#{:02X}{:02X}{:02X}".format(*numbers)
@@ -394,13 +398,12 @@ def test_a_colour_has_one_meaning(chromium: Any, path: Path) -> None:
 
 
 @pytest.mark.browser
-def test_tables_and_charts_are_saved(chromium: Any, path: Path) -> None:
-    page = Opened(chromium, path)
-    (run, *_) = json.loads(page.tab.locator("#data").inner_text())["runs"]
+def test_tables_and_charts_are_saved(opened: Opened) -> None:
+    (run, *_) = json.loads(opened.tab.locator("#data").inner_text())["runs"]
 
     def saved(selector: str) -> tuple[str, str]:
-        with page.tab.expect_download() as download:
-            page.tab.locator(selector).click()
+        with opened.tab.expect_download() as download:
+            opened.tab.locator(selector).click()
         return download.value.suggested_filename, download.value.path().read_text("utf-8")
 
     name, text = saved("[data-csv=layers]")
@@ -413,4 +416,4 @@ def test_tables_and_charts_are_saved(chromium: Any, path: Path) -> None:
     assert name == "kiwicha-toy-on-64-cycles.svg"
     assert text.startswith("<svg")
     assert text.count("@ink") == 0
-    assert not page.problems
+    assert not opened.problems

@@ -306,6 +306,7 @@ def test_a_model_with_variables_takes_no_batch() -> None:
         interpreter.resize_tensor_input(source["index"], [3, *source["shape"][1:]])
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_the_simulated_system_keeps_variables() -> None:
     check_kept("sim", "64")

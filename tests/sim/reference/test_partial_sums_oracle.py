@@ -11,6 +11,7 @@ from kiwicha.contract import configs
 from kiwicha.contract.program import Where
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
+from tests.support.choices import by_day
 from tests.support.models.dense_layers import dense
 from tests.support.models.wide_rows import wide_rows
 from tests.support.oracle import oracle
@@ -60,13 +61,13 @@ def compare(cases: list[oracle.Case], config: str, kind: str = "parts of") -> No
         np.testing.assert_array_equal(got, answer.outputs[0])
 
 
-@pytest.mark.parametrize("macs", SMALL)
+@pytest.mark.parametrize("macs", by_day(*SMALL))
 def test_windows(macs: str) -> None:
     cases = [wide_rows("CONV_2D", shape, **changes) for shape, changes in CASES]
     compare(cases, SMALL[macs].name)
 
 
-@pytest.mark.parametrize("macs", SMALL)
+@pytest.mark.parametrize("macs", by_day(*SMALL))
 def test_dense(macs: str) -> None:
     sizes = [(1, 6003, 10), (3, 5500, 16), (1, 70001, 8), (2, 66000, 21)]
     compare([dense(*size) for size in sizes], SMALL[macs].name)
@@ -82,7 +83,7 @@ PHASES: list[tuple[tuple[int, int, int], dict[str, Any]]] = [
 """The fourth one has phases of rows that are outside the image."""
 
 
-@pytest.mark.parametrize("macs", SMALL)
+@pytest.mark.parametrize("macs", by_day(*SMALL))
 def test_phases(macs: str) -> None:
     cases = [wide_rows("DEPTHWISE_CONV_2D", shape, **changes) for shape, changes in PHASES]
     compare(cases, SMALL[macs].name, "phase")

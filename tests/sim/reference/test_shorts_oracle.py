@@ -11,6 +11,7 @@ from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS, Config, find_confi
 from kiwicha.firmware.native import build_native, run_native
 from kiwicha.program.parts import Where
 from kiwicha.sim.reference import executor as reference
+from tests.support.choices import by_day
 from tests.support.models import random_shorts
 from tests.support.models.short_networks import short_network
 from tests.support.oracle import oracle
@@ -59,10 +60,11 @@ def test_random_operators(operator: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("first", by_day(DRAWS, 2 * DRAWS))
 @pytest.mark.parametrize("operator", random_shorts.OPERATORS)
-def test_firmware(operator: str) -> None:
+def test_firmware(operator: str, first: int) -> None:
     """The C kernels, under sanitizers."""
-    seeds = range(DRAWS, 3 * DRAWS)
+    seeds = range(first, first + DRAWS)
     check([random_shorts.single_operator(operator, seed) for seed in seeds], has_firmware=True)
 
 

@@ -52,7 +52,7 @@ def generate(kind: JobKind, folder: Path, **values: int) -> None:
         (JobKind.MAX, 64),
         at_night((JobKind.CONV, 32)),
         at_night((JobKind.CONV, 128)),
-        (JobKind.CONV, 256),
+        at_night((JobKind.CONV, 256)),
         at_night((JobKind.MAX, 256)),
         at_night((JobKind.DEPTHWISE, 32)),
         at_night((JobKind.MAX, 32)),
