@@ -51,7 +51,8 @@ def check(cases: list[oracle.Case], *, has_firmware: bool = False) -> None:
     ]
     assert not {number: text for number, text in enumerate(found) if text}
     seen = {int(x) for answer in answers for y in answer.outputs or () for x in np.ravel(y)}
-    assert len(seen) > len(cases)
+    # Both ends of a range, and others.
+    assert len(seen) > 2
 
 
 @pytest.mark.parametrize("operator", random_shorts.OPERATORS)
