@@ -12,7 +12,8 @@ KIWICHA_SMALL static void require_indices(struct kiwicha_check *check,
 {
     kiwicha_require(check, depth >= 1 && depth <= KIWICHA_MAX_RANK);
     kiwicha_require(check, words == 1 || words == 2);
-    const uint32_t bytes = words * (uint32_t)sizeof(int32_t);
+    /* Other numbers of words must not make an alignment of 0. */
+    const uint32_t bytes = words == 2 ? (uint32_t)sizeof(int64_t) : (uint32_t)sizeof(int32_t);
     kiwicha_require_source(
         check, indices,
         kiwicha_saturating_multiply(kiwicha_saturating_multiply(count, depth), bytes), bytes);
