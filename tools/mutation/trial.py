@@ -12,9 +12,10 @@ from pathlib import Path
 from tools.mutation.hook import MUTANT
 from tools.mutation.targets import Target
 
-__all__ = ["Result", "check_tests", "try_mutant"]
+__all__ = ["REPOSITORY", "Result", "check_tests", "try_mutant"]
 
-_REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[2]
+"""Where tests run."""
 _PASSED, _FAILED = 0, 1
 _SLOWER = 4
 """Times that tests may take as long as without a fault; what takes longer hangs."""
@@ -82,10 +83,10 @@ def _run(target: Target, environment: dict[str, str], seconds: float | None) -> 
         *("-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not verilator and not nightly"),
         *target.tests,
     ]
-    paths = os.pathsep.join([str(_REPOSITORY), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         command,
-        cwd=_REPOSITORY,
+        cwd=REPOSITORY,
         env={**os.environ, "PYTHONPATH": paths, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -24,6 +24,7 @@ from tests.support.gateware import bench
 from tests.support.gateware.dram_port import DramTiming
 
 __all__ = [
+    "ANSWER_CYCLES",
     "SCRATCHPAD_BYTES",
     "Outcome",
     "Round",
@@ -45,11 +46,12 @@ _VERILATE = (
     # One file of code compiles faster than the header that several would share.
     *("--output-split", "0"),
 )
-# Most lists take less time than compiling with optimisation.
-_COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O0", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0")
+# Most lists take less time than compiling with optimization.
+_COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0")
 _CFLAGS = "-std=c++17"
 _FIRST_BYTE = 4096
-_ANSWER_CYCLES = 10_000_000
+ANSWER_CYCLES = 10_000_000
+"""What an instruction may take."""
 _REST_CYCLES = PORT_QUIET_CYCLES + 1
 _TAKES_ANSWER = 1 << 31
 """Of an op, for the harness: the answer before is inputs_0."""
@@ -148,7 +150,7 @@ def engine_verilog(engine: Engine) -> str:
     return without_zeros(bench.component_verilog(engine, _TOP))
 
 
-def compile_engine(text: str, flags: Sequence[str] = ()) -> Path:
+def compile_engine(text: str, flags: Sequence[str] = (), *, is_fast: bool = False) -> Path:
     """Return the program that executes lists on an engine, compiled at most once.
 
     Parameters
@@ -157,17 +159,20 @@ def compile_engine(text: str, flags: Sequence[str] = ()) -> Path:
         From `engine_verilog`, or what was made of that.
     flags : sequence of str
         Of Verilator, besides the usual ones.
+    is_fast : bool
+        It shall run ten times as fast, for thousands of runs; compiling takes longer.
 
     Raises
     ------
     ToolError
         If a tool is missing or fails.
     """
+    compiling = (*_COMPILE, f"OPT_FAST=-O{int(is_fast)}")
     options = (*_VERILATE, *flags)
     verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()
     sources = sorted(_HARNESS.glob("*.cpp"))
     headers = sorted(_HARNESS.glob("*.h"))
-    parts = [*options, *_COMPILE, _CFLAGS, verilator.version, cxx.version, text]
+    parts = [*options, *compiling, _CFLAGS, verilator.version, cxx.version, text]
 
     def compile_into(folder: Path) -> None:
         (folder / f"{_TOP}.v").write_text(text, encoding="utf-8")
@@ -183,7 +188,7 @@ def compile_engine(text: str, flags: Sequence[str] = ()) -> Path:
         compiler = " ".join(cxx.command)
         tools.run(
             [
-                *(*make.command, "-f", "Vengine.mk", *_COMPILE),
+                *(*make.command, "-f", "Vengine.mk", *compiling),
                 *(f"CXX={compiler}", f"LINK={compiler}", f"PYTHON3={sys.executable}"),
             ],
             name="the C++ compiler",
@@ -203,7 +208,7 @@ def run_rounds(
     seed: int,
     host_stall: float,
     folder: Path | None = None,
-    answer_cycles: int = _ANSWER_CYCLES,
+    answer_cycles: int = ANSWER_CYCLES,
 ) -> list[Outcome]:
     """Execute lists, one after the other.
 

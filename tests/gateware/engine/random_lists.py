@@ -17,7 +17,7 @@ from kiwicha.contract.engine import (
     JobKind,
 )
 from kiwicha.errors import SimulationError
-from tests.gateware.engine.campaign import Outcome, Round, run_rounds
+from tests.gateware.engine.campaign import ANSWER_CYCLES, Outcome, Round, run_rounds
 from tests.gateware.engine.float_numbers import Floats, random_floats
 from tests.gateware.engine.sum_jobs import random_works
 from tests.gateware.engine.work_list import WorkList, work_list
@@ -61,7 +61,7 @@ class Case:
         SimulationError
             If something differs.
         """
-        kinds = ", ".join(JobKind(job.kind).name for job in self.made.jobs)
+        kinds = ", ".join(_name_of(job.kind) for job in self.made.jobs)
         error, number = outcome.status >> 16, outcome.status & 0xFFFF
         if error != self.error or self.number not in {None, number}:
             wanted = self.error << 16 | (self.number or 0)
@@ -81,6 +81,10 @@ class Case:
         wrong = np.flatnonzero((got != expected) & known)
         if len(wrong):
             raise SimulationError(f"{name} ({kinds}): {len(wrong)} bytes from {wrong[0]} differ")
+
+
+def _name_of(kind: int) -> str:
+    return JobKind(kind).name if kind in set(JobKind) else f"kind {kind}"
 
 
 def random_case(
@@ -292,6 +296,7 @@ def check_cases(
     *,
     seed: int,
     folder: Path | None = None,
+    answer_cycles: int = ANSWER_CYCLES,
 ) -> Counter[JobKind]:
     """Execute lists and check them; see `check_random_lists` and `run_rounds`."""
     outcomes = run_rounds(
@@ -301,6 +306,7 @@ def check_cases(
         seed=seed,
         host_stall=0.1,
         folder=folder,
+        answer_cycles=answer_cycles,
     )
     done: Counter[JobKind] = Counter()
     for number, (case, outcome) in enumerate(zip(cases, outcomes, strict=True)):

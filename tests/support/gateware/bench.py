@@ -40,7 +40,7 @@ _VERILATE = (
     *("--no-public-flat-rw", "--output-split", "0", "--x-initial", "0"),
     *("-Wno-lint", "-Wno-fatal"),
 )
-_PORT = re.compile(r"\b(?:input|output) (?:reg )?(?:\[[^]]*\] )?\\?(\w+)")
+_PORT = re.compile(r"\b(?:input|output) (?:reg )?(?:signed )?(?:\[[^]]*\] )?\\?(\w+)")
 
 
 class Simulators(dict[Any, Path]):

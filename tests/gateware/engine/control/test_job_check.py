@@ -16,7 +16,6 @@ from kiwicha.contract.engine import (
     MAX_SOFTMAX_DEPTH,
     SQUARE_INTERVAL,
     EngineError,
-    EngineJob,
     EngineTransfer,
     JobFlag,
     JobKind,
@@ -27,6 +26,7 @@ from kiwicha.contract.moves import AnyJob, MoveFlag
 from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
 from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
 from kiwicha.numerics.lstm_steps import CellScales
+from tests.gateware.engine.control.bad_descriptors import LEGAL, bad_jobs, bad_transfers, changed
 from tests.gateware.engine.control.stand_in_lists import make_job
 from tests.gateware.engine.random_jobs import random_work
 from tests.gateware.engine.recurrence_jobs import Places, Recurrence, recurrence_job
@@ -35,14 +35,6 @@ from tests.support.gateware.unit_simulation import UnitSimulation
 SCRATCHPAD_BYTES = 56 * 1024
 TRANSFERS = 3
 JOBS = 5
-LEGAL = {
-    "conv": make_job(kind=JobKind.CONV),
-    "depthwise": make_job(kind=JobKind.DEPTHWISE),
-    "table": make_job(kind=JobKind.TABLE, group_words=32),
-    "products": make_job(kind=JobKind.MUL, flags=JobFlag.CHANNELS, kernel_rows=0),
-    "max": make_job(kind=JobKind.MAX, flags=JobFlag.ONES),
-    "softmax": make_job(kind=JobKind.SOFTMAX, group_words=32),
-}
 UNIT_JOB = make_job(
     kind=JobKind.DEPTHWISE_UNIT,
     kernel_rows=3,
@@ -155,11 +147,6 @@ def check_transfer(transfer: EngineTransfer) -> tuple[EngineError, dict[str, int
     return found[0]
 
 
-def changed(legal: str, /, **fields: Any) -> EngineJob:
-    values = {name: getattr(LEGAL[legal], name) for name, _, _ in EngineJob.layout()}
-    return EngineJob(**(values | fields))
-
-
 def test_accepts_legal_jobs() -> None:
     rng = np.random.default_rng(0)
     jobs = [
@@ -257,78 +244,7 @@ def test_all_depthwise_jobs_have_8_taps_with_256() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "field", "value", "error"),
-    [
-        *(("conv", "kind", kind, EngineError.BAD_KIND) for kind in (0, 9, 255)),
-        *(
-            ("conv", field, 0, EngineError.BAD_FIELD)
-            for field in (
-                "interval",
-                "groups",
-                "input_rows",
-                "output_rows",
-                "output_columns",
-                "segment_words",
-                "row_words",
-                "group_words",
-                "stride_rows",
-                "dilation_rows",
-                "kernel_rows",
-                "segments",
-            )
-        ),
-        ("table", "segment_words", 0, EngineError.BAD_FIELD),
-        *(
-            ("max", field, 0, EngineError.BAD_FIELD)
-            for field in ("groups", "output_columns", "segment_words", "kernel_rows", "segments")
-        ),
-        *(
-            ("softmax", field, 0, EngineError.BAD_FIELD)
-            for field in ("groups", "output_rows", "segment_words", "group_words", "interval")
-        ),
-        ("softmax", "segment_words", MAX_SOFTMAX_DEPTH + 1, EngineError.BAD_FIELD),
-        ("softmax", "sums", SumFlag.KEEP, EngineError.BAD_FIELD),
-        ("softmax", "flags", JobFlag.PACKED, EngineError.BAD_FIELD),
-        *((kind, "flags", JobFlag.SQUARE, EngineError.BAD_FIELD) for kind in ("max", "softmax")),
-        ("softmax", "output_address", SCRATCHPAD_BYTES, EngineError.OUTSIDE_SCRATCHPAD),
-        ("max", "output_address", SCRATCHPAD_BYTES, EngineError.OUTSIDE_SCRATCHPAD),
-        ("depthwise", "kernel_rows", 0, EngineError.BAD_FIELD),
-        ("depthwise", "stride_columns", 0, EngineError.BAD_FIELD),
-        ("depthwise", "first_phase", 1, EngineError.BAD_FIELD),
-        ("depthwise", "last_beats", 0, EngineError.BAD_FIELD),
-        ("depthwise", "last_beats", 3, EngineError.BAD_FIELD),
-        ("depthwise", "segments", 5, EngineError.BAD_FIELD),
-        ("conv", "interval", 9, EngineError.BAD_FIELD),
-        ("conv", "group_words", 257, EngineError.BAD_FIELD),
-        ("conv", "wait_transfers", TRANSFERS + 1, EngineError.BAD_FIELD),
-        ("conv", "flags", 1 << 15, EngineError.BAD_FIELD),
-        ("conv", "flags", JobFlag.LOGARITHMS, EngineError.BAD_FIELD),
-        ("softmax", "flags", JobFlag.GATHERED, EngineError.BAD_FIELD),
-        *(
-            (kind, "flags", JobFlag.FUSED, EngineError.BAD_FIELD)
-            for kind in ("depthwise", "table", "products", "max", "softmax")
-        ),
-        ("conv", "output_address", 4, EngineError.BAD_FIELD),
-        ("conv", "output_pixel_bytes", 12, EngineError.BAD_FIELD),
-        ("conv", "output_row_step", 12, EngineError.BAD_FIELD),
-        ("conv", "sums", 4, EngineError.BAD_FIELD),
-        ("table", "sums", 4, EngineError.BAD_FIELD),
-        *(("conv", "reserved_1", 1 << bit, EngineError.BAD_FIELD) for bit in (0, 7)),
-        *(("conv", "resident_word", 1 << bit, EngineError.BAD_FIELD) for bit in (0, 15)),
-        *(
-            ("conv", f"wait_{name}", 1, EngineError.BAD_FIELD)
-            for name in ("rows", "group_step", "row_step")
-        ),
-        ("max", "gives_positions", 2, EngineError.BAD_FIELD),
-        *((kind, "gives_positions", 1, EngineError.BAD_FIELD) for kind in ("conv", "table")),
-        ("conv", "weights_offset", 8, EngineError.BAD_FIELD),
-        ("conv", "weights_bytes", 17, EngineError.BAD_FIELD),
-        ("conv", "weight_zero_point", 256, EngineError.BAD_FIELD),
-        ("conv", "weight_zero_point", -257, EngineError.BAD_FIELD),
-        ("conv", "output_address", SCRATCHPAD_BYTES, EngineError.OUTSIDE_SCRATCHPAD),
-    ],
-)
+@pytest.mark.parametrize(("kind", "field", "value", "error"), bad_jobs(SCRATCHPAD_BYTES, TRANSFERS))
 def test_refuses_bad_jobs(kind: str, field: str, value: int, error: EngineError) -> None:
     # The first error stays.
     jobs = [LEGAL[kind], changed(kind, **{field: value}), changed("conv", kind=0)]
@@ -383,29 +299,7 @@ def test_transfers_begin_at_any_byte(first: int, count: int, lines: int, last_by
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fields", "error"),
-    [
-        ((0, 0, 16, 0, 3), EngineError.BAD_FIELD),
-        ((0, 0, 16, 0, 4), EngineError.BAD_FIELD),
-        ((0, 0, 18, 0, TransferFlag.FLOAT), EngineError.BAD_FIELD),
-        ((4, 4, 16, 0, TransferFlag.FLOAT), EngineError.BAD_FIELD),
-        ((0, 0, 1 << 31 | 16, 0, TransferFlag.TABLE), EngineError.BAD_FIELD),
-        ((0, 16, 4 * SCRATCHPAD_BYTES - 60, 0, TransferFlag.FLOAT), EngineError.OUTSIDE_SCRATCHPAD),
-        ((8, 0, 16, 0, 0), EngineError.BAD_FIELD),
-        ((0, 8, 16, 0, 0), EngineError.BAD_FIELD),
-        ((0, 0, 0, 0, 0), EngineError.BAD_FIELD),
-        ((0, 0, 1 << 31, 0, 0), EngineError.BAD_FIELD),
-        ((0, 0, 16, JOBS + 1, 0), EngineError.BAD_FIELD),
-        ((0, 16, SCRATCHPAD_BYTES, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
-        ((0, 0, SCRATCHPAD_BYTES + 1, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
-        ((0, SCRATCHPAD_BYTES, 1, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
-        ((1, SCRATCHPAD_BYTES - 15, 16, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
-        ((3, 2, 16, 0, 0), EngineError.BAD_FIELD),
-        ((0, 0xFFFF_FFF0, 16, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
-        ((0, 0xFFFF_FFF0, 0x7FFF_FFFF, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
-    ],
-)
+@pytest.mark.parametrize(("fields", "error"), bad_transfers(SCRATCHPAD_BYTES, JOBS))
 def test_refuses_bad_transfers(fields: tuple[int, ...], error: EngineError) -> None:
     assert check_transfer(EngineTransfer(*fields)) == (error, None)
 

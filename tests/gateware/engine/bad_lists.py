@@ -1,0 +1,47 @@
+"""Lists with a descriptor that the engine must refuse, behind good ones."""
+
+import dataclasses
+
+import numpy as np
+
+from kiwicha.contract.engine import TRANSFER_ERROR, EngineError, EngineTransfer, JobKind
+from tests.gateware.engine.control.bad_descriptors import bad_jobs, bad_transfers, changed
+from tests.gateware.engine.random_lists import Case, random_case
+from tests.gateware.engine.work_list import WorkList
+
+__all__ = ["bad_lists"]
+
+_SIZE = 4096
+_BAD = 1
+"""Which descriptor it is."""
+
+
+def bad_lists(macs: int, scratchpad_bytes: int) -> list[Case]:
+    """Return a list for each of `bad_jobs` and `bad_transfers`.
+
+    Parameters
+    ----------
+    macs, scratchpad_bytes : int
+        Of an engine with SOFTMAX and no other option.
+    """
+    rng = np.random.default_rng(5)
+    good = random_case(
+        rng, macs, _SIZE, 2 * [JobKind.TABLE], wanted=EngineError.NONE, has_floats=False
+    )
+    made = dataclasses.replace(
+        good.made, transfers=[*good.made.transfers[:2], good.made.transfers[-1]]
+    )
+    found = []
+    for legal, field, value, error in bad_jobs(scratchpad_bytes, len(made.transfers)):
+        jobs = [made.jobs[0], changed(legal, **{field: value})]
+        found.append(_case(good, dataclasses.replace(made, jobs=jobs), error, _BAD))
+    for fields, error in bad_transfers(scratchpad_bytes, len(made.jobs)):
+        transfers = [made.transfers[0], EngineTransfer(*fields), made.transfers[2]]
+        changed_list = dataclasses.replace(made, transfers=transfers)
+        found.append(_case(good, changed_list, error, TRANSFER_ERROR | _BAD))
+    return found
+
+
+def _case(good: Case, made: WorkList, error: EngineError, number: int) -> Case:
+    given = dataclasses.replace(good.given, image=made.image, counts=made.counts)
+    return Case(made, given, good.size, error, number)

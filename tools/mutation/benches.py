@@ -1,0 +1,170 @@
+"""Faults in netlists of components: ``python -m tools.mutation.benches`` runs their benches.
+
+Yosys' ``mutate`` puts faults into the netlist that a component's own bench simulates. The bench's
+fast tests run with one fault after the other; a fault that none of them shows has survived.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.mutation.bench_faults import CHOICE, netlist_of
+from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist
+from tools.mutation.netlist_rows import try_faults
+from tools.mutation.trial import REPOSITORY, Result
+from tools.verification import record
+
+__all__ = ["BENCHES", "RECORDS", "main"]
+
+RECORDS = Path("docs/results/verification/mutation/benches")
+"""Folder of the results."""
+_ENGINE = "tests/gateware/engine"
+_ADDRESSES = f"{_ENGINE}/addressing/test_address_generators.py"
+_SLOWER, _LEAST_SECONDS = 4, 30.0
+"""Times that tests may take as long as without a fault, and what they may take in any case."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A component and its own fast tests.
+
+    Parameters
+    ----------
+    component : str
+        Class of what is simulated.
+    tests : tuple of str
+        Arguments of pytest.
+    part : str
+        Submodule that has faults, if not all of it has.
+    design : int
+        Which of the designs of that class that the tests ask for.
+    """
+
+    component: str
+    tests: tuple[str, ...]
+    part: str = ""
+    design: int = 0
+
+
+BENCHES = {
+    item.component: item
+    for item in (
+        Bench("MacArray", (f"{_ENGINE}/array/test_mac_array.py",)),
+        Bench("Requantizer", (f"{_ENGINE}/requantize/test_requantizer.py",)),
+        Bench("WeightBuffer", (f"{_ENGINE}/weights/test_weight_buffer.py",)),
+        Bench("Decompressor", (f"{_ENGINE}/weights/test_decompressor.py",)),
+        Bench("ConvAddressGenerator", (_ADDRESSES,)),
+        Bench("DepthwiseAddressGenerator", (_ADDRESSES,)),
+        Bench("ElementwiseAddressGenerator", (_ADDRESSES,)),
+        Bench("StandInEngine", (f"{_ENGINE}/control/test_controller.py",), "controller"),
+        Bench("Scratchpad", (f"{_ENGINE}/memory/test_scratchpad.py",)),
+        Bench("DmaHarness", (f"{_ENGINE}/memory/test_dma.py",)),
+        Bench("Mac", ("tests/gateware/instructions/test_mac.py",), design=1),
+        Bench("RequantizeUnit", ("tests/gateware/instructions/test_requantize_unit.py",)),
+    )
+}
+"""By component."""
+
+
+def _run(bench: Bench, choice: Path, number: int, seconds: float | None) -> tuple[int, str]:
+    command = [
+        *(
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "--tb=no",
+            "-p",
+            "tools.mutation.bench_faults",
+        ),
+        *("-p", "no:cacheprovider", "-m", "not nightly"),
+        *bench.tests,
+    ]
+    paths = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        command,
+        cwd=REPOSITORY,
+        env={**os.environ, "PYTHONPATH": paths, CHOICE: str(choice), SELECTED: str(number)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        timeout=seconds,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def _measure(bench: Bench, *, count: int, seed: int, recheck: bool, deadline: float) -> None:
+    with tempfile.TemporaryDirectory(prefix="kiwicha-bench-") as name:
+        choice = Path(name) / "choice.json"
+        chosen = {"part": bench.part, "count": count, "seed": seed}
+        fields = {"component": bench.component, "designs": [], "number": bench.design}
+        choice.write_text(json.dumps(fields | chosen), encoding="utf-8")
+        # The first run compiles simulators.
+        for _ in range(2):
+            start = time.monotonic()
+            code, text = _run(bench, choice, 0, None)
+            seconds = time.monotonic() - start
+            if code:
+                raise RuntimeError(f"tests must pass without a fault ({bench.component}):\n{text}")
+        found = json.loads(choice.read_text(encoding="utf-8"))
+        if len(found["designs"]) <= bench.design:
+            raise RuntimeError(f"tests must simulate a {bench.component}")
+        netlist: FaultyNetlist = netlist_of(found["designs"][bench.design], found["top"], **chosen)
+        record.say(f"{bench.component}: {len(netlist.faults)} faults, tests take {seconds:.1f} s")
+
+        def found_by(fault: Fault) -> tuple[Result, str]:
+            limit = max(_LEAST_SECONDS, _SLOWER * seconds)
+            try:
+                code, _ = _run(bench, choice, fault.number, limit)
+            except subprocess.TimeoutExpired:
+                return Result.HANGS, bench.tests[0]
+            return (Result.KILLED, bench.tests[0]) if code else (Result.SURVIVED, "")
+
+        try_faults(
+            RECORDS / f"{bench.component}.jsonl",
+            netlist,
+            netlist.faults,
+            found_by,
+            recheck=recheck,
+            is_over=lambda: time.monotonic() > deadline,
+        )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Try faults until time is up; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="COMPONENT", help=f"of {', '.join(BENCHES)}")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=24, help="faults of each component")
+    parser.add_argument("--minutes", type=float, default=60.0, help="for all of them together")
+    parser.add_argument(
+        "--recheck", action="store_true", help="only those that survived, with proofs"
+    )
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.names) - set(BENCHES))
+    if unknown:
+        parser.error(f"COMPONENT must be one of {', '.join(BENCHES)}, not {', '.join(unknown)}")
+    deadline = time.monotonic() + 60 * options.minutes
+    for name in options.names or BENCHES:
+        if time.monotonic() < deadline:
+            _measure(
+                BENCHES[name],
+                count=options.count,
+                seed=options.seed,
+                recheck=options.recheck,
+                deadline=deadline,
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

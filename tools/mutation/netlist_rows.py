@@ -1,0 +1,80 @@
+"""What became of faults in netlists: lines of JSON, which later runs go on from."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tools.mutation.netlist_equivalence import is_equivalent
+from tools.mutation.netlist_faults import Fault, FaultyNetlist
+from tools.mutation.trial import Result
+from tools.verification import record
+
+__all__ = ["read_rows", "try_faults"]
+
+Row = dict[str, Any]
+
+
+def read_rows(path: Path) -> dict[int, Row]:
+    """Return what is recorded, by the number of the fault."""
+    if not path.exists():
+        return {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return {row["number"]: row for row in map(json.loads, lines)}
+
+
+def _write(path: Path, rows: Mapping[int, Row]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(f"{json.dumps(rows[number])}\n" for number in sorted(rows))
+    path.write_text(text, encoding="utf-8")
+
+
+def try_faults(
+    path: Path,
+    netlist: FaultyNetlist,
+    faults: Sequence[Fault],
+    found_by: Callable[[Fault], tuple[Result, str]],
+    *,
+    recheck: bool,
+    is_over: Callable[[], bool],
+) -> None:
+    """Try faults one after the other, and record each.
+
+    Parameters
+    ----------
+    path : Path
+        Of the record.
+    netlist : FaultyNetlist
+        With the faults.
+    faults : sequence of Fault
+        In the order in which they are tried.
+    found_by : callable
+        Gives what became of a fault, and what has found it.
+    recheck : bool
+        Try those again that survived, and look for proofs that they change nothing, instead of
+        those that were not tried.
+    is_over : callable
+        Says that no more shall be tried.
+    """
+    rows = read_rows(path)
+    for fault in faults:
+        row = rows.get(fault.number)
+        is_left = row is not None and row["result"] == Result.SURVIVED if recheck else row is None
+        if not is_left:
+            continue
+        if is_over():
+            return
+        result, found = found_by(fault)
+        if recheck and result == Result.SURVIVED and is_equivalent(netlist, fault):
+            result = Result.EQUIVALENT
+        if result == Result.SURVIVED:
+            record.say(f"survived: {fault.module}: {fault.signal} {fault.change}")
+        rows[fault.number] = {
+            "number": fault.number,
+            "module": fault.module,
+            "signal": fault.signal,
+            "change": fault.change,
+            "result": str(result),
+            "found_by": found,
+        }
+        _write(path, rows)
