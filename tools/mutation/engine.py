@@ -12,12 +12,15 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from kiwicha.contract.engine import JobKind, job_kinds
+import numpy as np
+
+from kiwicha.contract.engine import EngineError, JobKind, job_kinds
 from kiwicha.errors import SimulationError
 from kiwicha.gateware.engine.engine import Engine
 from kiwicha.sim.verilator.power_up import without_zeros
 from tests.gateware.engine.bad_lists import bad_lists
 from tests.gateware.engine.campaign import SCRATCHPAD_BYTES, compile_engine
+from tests.gateware.engine.questions import asked
 from tests.gateware.engine.random_lists import Case, check_cases, random_cases
 from tests.gateware.engine.test_engine import TIMINGS
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist, rtlil_of
@@ -60,6 +63,13 @@ def _planned() -> dict[str, list[Case]]:
     return found
 
 
+def _asked() -> list[Case]:
+    """Return good lists beside which the engine is asked."""
+    rng = np.random.default_rng(8)
+    cases = _random(8, 24, _SMALL_BYTES)
+    return [asked(case, rng) for case in cases if case.error == EngineError.NONE]
+
+
 @functools.cache
 def _batches() -> tuple[_Batch, ...]:
     """Return all lists, those that find most first."""
@@ -67,6 +77,7 @@ def _batches() -> tuple[_Batch, ...]:
         _Batch("a few lists", "ddr3", _random(1, 6, _SMALL_BYTES)),
         _Batch("lists", "ddr3", _random(2, 24, _SMALL_BYTES)),
         _Batch("bad descriptors", "ddr3", bad_lists(_MACS, SCRATCHPAD_BYTES)),
+        _Batch("lists with questions", "ddr3", _asked()),
         _Batch("lists, DRAM stubborn", "stubborn", _random(3, 24, _SMALL_BYTES)),
         *(_Batch(f"plan, DRAM {name}", name, cases) for name, cases in _planned().items()),
         _Batch("large lists", "jitter", _random(4, 48, SCRATCHPAD_BYTES)),

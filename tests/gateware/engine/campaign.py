@@ -26,6 +26,7 @@ from tests.support.gateware.dram_port import DramTiming
 __all__ = [
     "ANSWER_CYCLES",
     "SCRATCHPAD_BYTES",
+    "Instruction",
     "Outcome",
     "Round",
     "build_engine",
@@ -55,6 +56,11 @@ ANSWER_CYCLES = 10_000_000
 _REST_CYCLES = PORT_QUIET_CYCLES + 1
 _TAKES_ANSWER = 1 << 31
 """Of an op, for the harness: the answer before is inputs_0."""
+_ELAPSED = 1 << 30
+"""For the harness: answers the cycles from START to the answer of WAIT."""
+
+Instruction = tuple[int, int, int, int]
+"""`EngineOp`, index, inputs_0 and inputs_1."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +80,8 @@ class Round:
     pauses : tuple of int
         The list is asked to pause after so many instructions, and goes on, as often as there are
         numbers.
+    during, after : tuple of Instruction
+        What the engine is asked while the list runs, and when it has ended.
     """
 
     image: bytes
@@ -81,6 +89,8 @@ class Round:
     counts: int
     watchdog_cycles: int
     pauses: tuple[int, ...] = ()
+    during: tuple[Instruction, ...] = ()
+    after: tuple[Instruction, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,11 +106,18 @@ class Outcome:
     stops : tuple of (int, int)
         For each of `Round.pauses` what WAIT answered, and how many jobs (low half) and transfers
         (high half) were complete.
+    cycles : int
+        From START to the answer of WAIT.
+    during, after : tuple of int
+        Answers to those of the round.
     """
 
     status: int
     arena: bytes
     stops: tuple[tuple[int, int], ...] = ()
+    cycles: int = 0
+    during: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
 
 
 @functools.cache
@@ -255,36 +272,58 @@ def run_rounds(
     outcomes, place = [], 0
     for entry, instructions in zip(rounds, asked, strict=True):
         answers = struct.unpack_from(f"<{len(instructions)}I", done.stdout, place)
-        given = [item[:2] for item in instructions]
-        others = [
-            answer
-            for (op, _), answer in zip(given, answers, strict=True)
-            if op not in {EngineOp.WAIT, EngineOp.STATUS}
-        ]
-        if any(others):
-            raise SimulationError(f"instructions but WAIT must answer 0, not {others}")
-        waits = [k for k, item in enumerate(given) if item == (EngineOp.WAIT, 0)]
-        stops = tuple((answers[k], answers[k + 1]) for k in waits[:-1])
         place += 4 * len(instructions)
-        arena = done.stdout[place : place + len(entry.arena)]
-        outcomes.append(Outcome(answers[-1], arena, stops))
+        outcomes.append(_outcome(entry, instructions, answers, done.stdout[place:]))
         place += len(entry.arena)
     return outcomes
 
 
-def _instructions(entry: Round) -> list[tuple[int, int, int, int]]:
+def _outcome(
+    entry: Round, instructions: Sequence[Instruction], answers: Sequence[int], rest: bytes
+) -> Outcome:
+    """Return what a list left, from the answers and the arena behind them."""
+    first = len(_BEFORE_START) + 1
+    last = len(instructions) - len(entry.after) - 2
+    start = first + len(entry.during)
+    given = [item[:2] for item in instructions[:last]]
+    others = [
+        answer
+        for number, (op, _) in enumerate(given)
+        if op not in {EngineOp.WAIT, EngineOp.STATUS} and not first <= number < start
+        for answer in answers[number : number + 1]
+    ]
+    if any(others):
+        raise SimulationError(f"instructions but WAIT must answer 0, not {others}")
+    waits = [k for k, item in enumerate(given) if item == (EngineOp.WAIT, 0)]
+    return Outcome(
+        answers[last],
+        rest[: len(entry.arena)],
+        tuple((answers[k], answers[k + 1]) for k in waits),
+        answers[last + 1],
+        tuple(answers[first:start]),
+        tuple(answers[last + 2 :]),
+    )
+
+
+_BEFORE_START = ("range of the Program", "range of the arena", "watchdog")
+
+
+def _instructions(entry: Round) -> list[Instruction]:
     first = DRAM_BASE + _FIRST_BYTE
     return [
         (EngineOp.RANGE, 0, first, len(entry.image)),
         (EngineOp.RANGE, 1, first + len(entry.image), len(entry.arena)),
         (EngineOp.WATCHDOG, 0, entry.watchdog_cycles, 0),
         (EngineOp.START, 0, 0, entry.counts),
+        *entry.during,
         *itertools.chain.from_iterable(_pause(entry, delay) for delay in entry.pauses),
         (EngineOp.WAIT, 0, 0, 0),
+        (_ELAPSED, 0, 0, 0),
+        *entry.after,
     ]
 
 
-def _pause(entry: Round, delay: int) -> list[tuple[int, int, int, int]]:
+def _pause(entry: Round, delay: int) -> list[Instruction]:
     """Return instructions that pause a list after some more, and let it go on."""
     return [
         *delay * [(EngineOp.STATUS, 0, 0, 0)],

@@ -16,8 +16,9 @@ from kiwicha.contract.engine import (
 )
 from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import SCRATCHPAD_BYTES, Round, build_engine, run_rounds
+from tests.gateware.engine.questions import asked
 from tests.gateware.engine.random_jobs import softmax_work
-from tests.gateware.engine.random_lists import check_random_lists, random_case
+from tests.gateware.engine.random_lists import check_random_lists, random_case, random_cases
 from tests.gateware.engine.softmax_jobs import Softmax, exponentials
 from tests.gateware.engine.work_list import work_list
 from tests.support.choices import by_day
@@ -157,6 +158,24 @@ def test_what_differs_is_seen(engine: Path) -> None:
             case.check(changed, "list")
     with pytest.raises(SimulationError, match=r"^list \(CONV, .*\): 0x10000, not 0x0$"):
         case.check(dataclasses.replace(good, status=1 << 16), "list")
+
+
+@pytest.mark.verilator
+def test_answers_what_the_cpu_asks_beside_lists(engine: Path) -> None:
+    cases = random_cases(64, SMALL, seed=8, rounds=24, longest=4, kinds=job_kinds(has_softmax=True))
+    rng = np.random.default_rng(8)
+    good = [asked(case, rng) for case in cases if case.error == EngineError.NONE]
+    outcomes = run_rounds(engine, [case.given for case in good], DDR3, seed=1, host_stall=0.1)
+    for number, (case, outcome) in enumerate(zip(good, outcomes, strict=True)):
+        case.check(outcome, f"list {number}")
+    # What differs is seen.
+    case, outcome = good[0], outcomes[0]
+    for name in ("during", "after"):
+        for place, answer in enumerate(getattr(outcome, name)):
+            answers = [*getattr(outcome, name)]
+            answers[place] = answer ^ 1 << 31
+            with pytest.raises(SimulationError):
+                case.check(dataclasses.replace(outcome, **{name: tuple(answers)}), "list")
 
 
 @pytest.mark.verilator

@@ -33,6 +33,9 @@ struct Instruction {
     uint32_t op, index, inputs_0, inputs_1;
 };
 constexpr uint32_t kTakesAnswer = 1u << 31;
+/// Asks for the cycles from START to the answer of WAIT, and nothing of the engine.
+constexpr uint32_t kElapsed = 1u << 30;
+constexpr uint32_t kStart = 1, kWait = 2;
 
 constexpr int kResetCycles = 3;
 
@@ -58,11 +61,14 @@ class Host {
         }
     }
 
+    /// Cycles from START to the answer of WAIT.
+    uint32_t elapsed() const { return waited_ - started_; }
+
     uint32_t ask(const Instruction& wanted) {
         const uint64_t low = wanted.op | wanted.index << 3 |
                              static_cast<uint64_t>(wanted.inputs_0) << 7 |
                              static_cast<uint64_t>(wanted.inputs_1) << 39;
-        bool is_offered = false, is_taken = false;
+        bool is_offered = false, is_taken = false, has_answered = false;
         for (uint64_t cycle = 0; cycle < limit_; ++cycle) {
             const bool moves = !happens(random_, stall_);
             is_offered = !is_taken && (is_offered || moves);
@@ -77,6 +83,10 @@ class Host {
             const uint32_t response = top_.responses___05Fpayload;
             const bool takes = is_offered && top_.commands___05Fready;
             if (has_response && !is_taken) throw Failure("a response without an instruction");
+            if (takes) taken_ = cycle_;
+            if (has_response && wanted.op == kStart && response == 0) started_ = taken_;
+            if (has_response && !has_answered && wanted.op == kWait) waited_ = cycle_;
+            has_answered |= has_response;
             tick();
             if (has_response && moves) return response;
             is_taken |= takes;
@@ -93,6 +103,7 @@ class Host {
     }
 
     void tick() {
+        ++cycle_;
         top_.clk = 1;
         top_.eval();
     }
@@ -102,6 +113,7 @@ class Host {
     Random& random_;
     double stall_;
     uint64_t limit_;
+    uint32_t cycle_ = 0, taken_ = 0, started_ = 0, waited_ = 0;
 };
 
 bool read(void* bytes, size_t size) { return std::fread(bytes, 1, size, stdin) == size; }
@@ -132,7 +144,7 @@ void run(char** arguments) {
             for (Instruction instruction : instructions) {
                 if (instruction.op & kTakesAnswer) instruction.inputs_0 = answer;
                 instruction.op &= ~kTakesAnswer;
-                answer = host.ask(instruction);
+                answer = instruction.op == kElapsed ? host.elapsed() : host.ask(instruction);
                 std::fwrite(&answer, sizeof answer, 1, stdout);
             }
             if (!dram.is_idle()) throw Failure("DRAM must be idle when a list has ended");
