@@ -76,7 +76,7 @@ def _batches() -> tuple[_Batch, ...]:
     return (
         _Batch("a few lists", "ddr3", _random(1, 6, _SMALL_BYTES)),
         _Batch("lists", "ddr3", _random(2, 24, _SMALL_BYTES)),
-        _Batch("bad descriptors", "ddr3", bad_lists(_MACS, SCRATCHPAD_BYTES)),
+        _Batch("bad descriptors", "ddr3", bad_lists(_MACS, SCRATCHPAD_BYTES, has_softmax=True)),
         _Batch("lists with questions", "ddr3", _asked()),
         _Batch("lists, DRAM stubborn", "stubborn", _random(3, 24, _SMALL_BYTES)),
         *(_Batch(f"plan, DRAM {name}", name, cases) for name, cases in _planned().items()),

@@ -1,7 +1,8 @@
 """Coverage of the engine: ``python -m tools.verification.coverage``.
 
 Lists of random jobs run on the engine alone, with every behaviour of DRAM that its tests know:
-first those that together meet the plan of functional coverage, then others.
+first those that together meet the plan of functional coverage, then bad ones, some beside which
+the engine is asked for its state, and others.
 """
 
 import argparse
@@ -15,10 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import JobKind, job_kinds
 from kiwicha.gateware.engine.engine import Engine
+from tests.gateware.engine.bad_lists import bad_lists
 from tests.gateware.engine.campaign import compile_engine, engine_verilog
+from tests.gateware.engine.questions import asked
 from tests.gateware.engine.random_lists import Case, check_cases, random_cases
 from tests.gateware.engine.test_engine import TIMINGS
 from tools.verification import record
@@ -64,13 +69,17 @@ def _run_lists(met: _Met, seeds: int, rounds: int, drawn: int, deadline: float) 
     """
     size = find_config(CONFIG).scratchpad_bytes
     text = engine_verilog(Engine(macs=64, scratchpad_bytes=size, has_softmax=False))
-    program = compile_engine(text, COVERAGE_FLAGS)
+    program = compile_engine(text, COVERAGE_FLAGS, is_fast=True)
     draws = list(itertools.product(_cases(seeds, drawn, _SMALL_BYTES), TIMINGS))
     met.planned = set().union(*(points_of(*draw) for draw in draws))
     by_timing: dict[str, list[Case]] = {timing: [] for timing in TIMINGS}
     for case, timing in chosen(draws, lambda draw: points_of(*draw), met.covered):
         by_timing[timing].append(case)
     turns = [*by_timing.items()]
+    turns.append(("ddr3", bad_lists(64, size, has_softmax=False)))
+    rng = np.random.default_rng(seeds)
+    good = [case for case in _cases(seeds + 1, drawn // 4, _SMALL_BYTES) if not case.error]
+    turns.append(("stubborn", [asked(case, rng) for case in good]))
     for seed, timing in itertools.product(range(seeds), TIMINGS):
         # Small regions fill the list with short jobs, large ones reach all of the memory.
         bound = size if seed % 2 else _SMALL_BYTES

@@ -16,13 +16,15 @@ _BAD = 1
 """Which descriptor it is."""
 
 
-def bad_lists(macs: int, scratchpad_bytes: int) -> list[Case]:
+def bad_lists(macs: int, scratchpad_bytes: int, *, has_softmax: bool) -> list[Case]:
     """Return a list for each of `bad_jobs` and `bad_transfers`.
 
     Parameters
     ----------
     macs, scratchpad_bytes : int
-        Of an engine with SOFTMAX and no other option.
+        Of an engine without other options.
+    has_softmax : bool
+        It has jobs of SOFTMAX; else there are none.
     """
     rng = np.random.default_rng(5)
     good = random_case(
@@ -33,6 +35,8 @@ def bad_lists(macs: int, scratchpad_bytes: int) -> list[Case]:
     )
     found = []
     for legal, field, value, error in bad_jobs(scratchpad_bytes, len(made.transfers)):
+        if legal == "softmax" and not has_softmax:
+            continue
         jobs = [made.jobs[0], changed(legal, **{field: value})]
         found.append(_case(good, dataclasses.replace(made, jobs=jobs), error, _BAD))
     for fields, error in bad_transfers(scratchpad_bytes, len(made.jobs)):
