@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.documents.markdown import table
+from tools.documents.netlist_faults_section import netlist_faults_section
 from tools.documents.verification_measures import measures, proven_netlists
 from tools.documents.verification_plan import FOUND, HOLES, PLAN
 
@@ -70,6 +71,7 @@ def verification_page(project: Path) -> str:
         "",
         *_survivors(project),
         "",
+        *netlist_faults_section(project),
         *_fuzzing(project),
         *measures(project),
         "## Stages",

@@ -22,7 +22,7 @@ from tools.verification import record
 
 __all__ = ["BENCHES", "RECORDS", "main"]
 
-RECORDS = Path("docs/results/verification/mutation/benches")
+RECORDS = Path("docs/results/verification/netlist_faults")
 """Folder of the results."""
 _ENGINE = "tests/gateware/engine"
 _ADDRESSES = f"{_ENGINE}/addressing/test_address_generators.py"

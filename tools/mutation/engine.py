@@ -32,7 +32,7 @@ from tools.verification.points import component_of
 
 __all__ = ["RECORD", "in_turn", "main"]
 
-RECORD = Path("docs/results/verification/mutation/engine.jsonl")
+RECORD = Path("docs/results/verification/netlist_faults/engine.jsonl")
 _TOP = "engine"
 _MACS, _SMALL_BYTES = 64, 4096
 _KINDS = [JobKind(kind) for kind in job_kinds(has_softmax=True)]

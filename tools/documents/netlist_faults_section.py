@@ -1,0 +1,125 @@
+"""The section of the page on verification about faults in netlists."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tools.documents.markdown import table
+from tools.mutation.benches import BENCHES
+from tools.verification.points import component_of
+
+__all__ = ["netlist_faults_section"]
+
+_RECORDS = "docs/results/verification/netlist_faults"
+_ENGINE = "engine"
+_SEEN = ("killed", "hangs")
+
+Row = Mapping[str, Any]
+
+
+def netlist_faults_section(project: Path) -> Iterator[str]:
+    """Give the section, of what there are records.
+
+    Parameters
+    ----------
+    project : Path
+        Top folder of the project.
+    """
+    records = {path.stem: _rows(path) for path in sorted((project / _RECORDS).glob("*.jsonl"))}
+    if not records:
+        return
+    yield from (
+        "## What tests see of faults in netlists",
+        "",
+        "Yosys' `mutate` changes a bit at a port of a cell: it is inverted, or constant, or so",
+        "whenever another bit is. Many faults are in one netlist, one of which at a time is",
+        "active, so that one simulator serves them all. Faults that are proven to change no output",
+        "of their component, for ever, are equivalent; they, and faults of clocks, do not count.",
+        "",
+    )
+    own = {name: rows for name, rows in records.items() if name in BENCHES}
+    if own:
+        yield from (
+            "A component's own fast tests, in cocotb on Verilator:",
+            "",
+            *table(
+                ("component", "tests", *_NUMBERS),
+                (
+                    (_name(name), f"`{BENCHES[name].tests[0]}`", *_numbers(rows))
+                    for name, rows in own.items()
+                ),
+            ),
+            *_command(
+                "python -m tools.mutation.benches", "python -m tools.mutation.benches --recheck"
+            ),
+            *_survivors((_name(name), rows) for name, rows in own.items()),
+        )
+    if _ENGINE in records:
+        components = defaultdict(list)
+        for row in records[_ENGINE]:
+            components[component_of(row["module"])].append(row)
+        every = records[_ENGINE]
+        yield from (
+            "The engine of `64-softmax` as a whole, which runs lists of random jobs, of bad",
+            "descriptors and of the plan of functional coverage, with all behaviours of DRAM;",
+            "beside some it is asked for its state, its counters and its scratchpad. Nothing else",
+            "looks: not the benches above, no proof and no system.",
+            "",
+            *table(
+                ("component", *_NUMBERS),
+                (
+                    *((f"`{name}`", *_numbers(components[name])) for name in sorted(components)),
+                    ("all", *_numbers(every)),
+                ),
+            ),
+            *_command(
+                "python -m tools.mutation.engine", "python -m tools.mutation.engine --recheck"
+            ),
+            *_survivors((f"`{name}`", components[name]) for name in sorted(components)),
+        )
+
+
+_NUMBERS = ("tried:", "seen:", "equivalent:", "survived:", "share seen:")
+
+
+def _rows(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _name(component: str) -> str:
+    part = BENCHES[component].part
+    return f"`{component}`, its `{part}`" if part else f"`{component}`"
+
+
+def _numbers(rows: Sequence[Row]) -> tuple[str, ...]:
+    counts = Counter(row["result"] for row in rows)
+    seen = sum(counts[name] for name in _SEEN)
+    tried = seen + counts["survived"]
+    share = f"{seen / tried:.0%}" if tried else ""
+    numbers = (tried, seen, counts["equivalent"], counts["survived"])
+    return (*map(str, numbers), share)
+
+
+def _command(name: str) -> Iterator[str]:
+    lines = (f"python -m tools.mutation.{name}{option}" for option in ("", " --recheck"))
+    yield from ("", "measured with", "", "```", *lines, "```", "")
+
+
+def _survivors(groups: Iterable[tuple[str, Sequence[Row]]]) -> Iterator[str]:
+    """Give the bits whose faults nothing has seen."""
+    lines = []
+    for name, rows in groups:
+        left = [row for row in rows if row["result"] == "survived"]
+        if left:
+            bits = (f"`{_bit(row)}` {row['change']}" for row in left)
+            lines.append(f"- {name}: {', '.join(bits)}")
+    if lines:
+        yield from ("Not seen:", "", *lines, "")
+
+
+def _bit(row: Row) -> str:
+    signal = row["signal"].replace("\\", "").replace("$", "")
+    inside = ".".join(row["module"].split(".")[2:])
+    return f"{inside}.{signal}" if inside else signal
