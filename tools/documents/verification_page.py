@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tools.documents.c_faults_section import c_faults_section
 from tools.documents.markdown import table
 from tools.documents.netlist_faults_section import netlist_faults_section
 from tools.documents.verification_measures import measures, proven_netlists
@@ -72,6 +73,7 @@ def verification_page(project: Path) -> str:
         *_survivors(project),
         "",
         *netlist_faults_section(project),
+        *c_faults_section(project),
         *_fuzzing(project),
         *measures(project),
         "## Stages",

@@ -10,12 +10,12 @@ from tools.mutation.netlist_faults import Fault, FaultyNetlist
 from tools.mutation.trial import Result
 from tools.verification import record
 
-__all__ = ["read_rows", "try_faults"]
+__all__ = ["read_rows", "try_faults", "write_rows"]
 
 Row = dict[str, Any]
 
 
-def read_rows(path: Path) -> dict[int, Row]:
+def read_rows(path: Path) -> dict[Any, Row]:
     """Return what is recorded, by the number of the fault."""
     if not path.exists():
         return {}
@@ -23,7 +23,8 @@ def read_rows(path: Path) -> dict[int, Row]:
     return {row["number"]: row for row in map(json.loads, lines)}
 
 
-def _write(path: Path, rows: Mapping[int, Row]) -> None:
+def write_rows(path: Path, rows: Mapping[Any, Row]) -> None:
+    """Record rows, in the order of their numbers."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(f"{json.dumps(rows[number])}\n" for number in sorted(rows))
     path.write_text(text, encoding="utf-8")
@@ -77,4 +78,4 @@ def try_faults(
             "result": str(result),
             "found_by": found,
         }
-        _write(path, rows)
+        write_rows(path, rows)

@@ -13,36 +13,27 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kiwicha import tools
-from kiwicha.compiler import compile_model
 from kiwicha.contract.cfu import Status
-from kiwicha.contract.configs import CONFIGS
 from kiwicha.errors import ToolError
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.native import run_native
 from kiwicha.firmware.sources import FOLDER, RUNTIME_FOLDERS, runtime_sources
-from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.program.image import Program
-from kiwicha.zoo import models as zoo
-from tests.support.programs.cases import CASES, add_step
-from tests.support.programs.every_kernel import FIRMWARE_KERNELS, every_kernel
-from tests.support.programs.steps import ProgramBuilder
+from tests.support.programs.every_kernel import FIRMWARE_KERNELS
 from tools.verification import record
+from tools.verification.c_programs import CONFIG, MODELS, c_programs
 
 __all__ = ["RECORD", "main", "summary"]
 
 RECORD = "c_coverage"
-_CONFIG = CONFIGS["simd"]
 _HOST = FOLDER / "host"
 _FLAGS = ("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-DKIWICHA_HAS_CFU_MODEL", "-O0", "--coverage")
 _HOLES = 200
-_MODELS = (zoo.DEMO, "kws", "resnet8", "ad")
 
 
 def _build(folder: Path) -> Path:
@@ -50,30 +41,12 @@ def _build(folder: Path) -> Path:
     gcc = shutil.which("gcc")
     if gcc is None or shutil.which("gcov") is None:
         raise ToolError("GCC and gcov must be installed to measure the coverage of C")
-    (folder / HEADER_NAME).write_text(header(_CONFIG), encoding="utf-8")
-    sources = runtime_sources(_CONFIG, _HOST)
+    (folder / HEADER_NAME).write_text(header(CONFIG), encoding="utf-8")
+    sources = runtime_sources(CONFIG, _HOST)
     includes = (f"-I{include}" for include in (folder, *RUNTIME_FOLDERS, _HOST))
     command = [gcc, *_FLAGS, *includes, "-o", "native", *map(str, sources)]
     tools.run(command, name="GCC", folder=folder)
     return folder / "native"
-
-
-def _programs(seeds: int, steps: int) -> Iterator[tuple[Program, Sequence[bytes]]]:
-    """Give Programs and their inputs."""
-    for kernel in FIRMWARE_KERNELS:
-        if KERNEL_PARAMS[kernel] not in CASES:
-            continue
-        for seed in range(seeds):
-            builder, rng = ProgramBuilder(_CONFIG.name), np.random.default_rng(seed)
-            for number in range(steps):
-                add_step(builder, kernel, rng, number)
-            yield builder.program(), builder.input_bytes
-    builder = every_kernel()
-    yield builder.program(), builder.input_bytes
-    for model in _MODELS:
-        program = compile_model(zoo.resolve(model)[1], _CONFIG.name)
-        rng = np.random.default_rng(0)
-        yield program, [rng.bytes(tensor.ref.bytes) for tensor in program.inputs]
 
 
 def _run(executable: Path, program: Program, inputs: Sequence[bytes]) -> None:
@@ -139,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="kiwicha-gcov-") as name:
         executable = _build(Path(name))
         programs = 0
-        for program, inputs in _programs(options.seeds, options.steps):
+        for program, inputs in c_programs(seeds=options.seeds, steps=options.steps):
             _run(executable, program, inputs)
             programs += 1
         counts = _counts(Path(name))
@@ -153,10 +126,10 @@ def main(arguments: list[str] | None = None) -> int:
         RECORD,
         {
             "command": record.command(),
-            "config": _CONFIG.name,
+            "config": CONFIG.name,
             "kernels": len(FIRMWARE_KERNELS),
             "programs": programs,
-            "models": list(_MODELS),
+            "models": list(MODELS),
             "folders": summary(counts),
             "holes": holes[:_HOLES],
             "more_holes": max(len(holes) - _HOLES, 0),

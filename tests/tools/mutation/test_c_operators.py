@@ -1,0 +1,46 @@
+"""Faults in a C file."""
+
+from tools.mutation.c_operators import c_mutants
+
+SOURCE = """/* 1 + 2 */
+static const int limit = 3;
+
+int check_all(int x) { return x < 4; }
+
+int add(const int *a, int count)
+{
+    int sum = 0;
+    if (a == NULL) {
+        return 1;
+    }
+    for (int k = 0; k < count; k++) {
+        /* 5 */
+        sum += a[k] << 2;
+    }
+    store(sum);
+    return sum;
+}
+"""
+
+
+def test_functions_are_changed_and_checks_are_not() -> None:
+    found = {(mutant.line, mutant.change) for mutant in c_mutants(SOURCE)}
+    assert found == {
+        (8, "0 -> 1"),
+        (10, "1 -> 2"),
+        (10, "1 -> 0"),
+        (12, "0 -> 1"),
+        (12, "< -> <= in for (int k = 0; k < count; k++) {"),
+        (14, "+= -> -= in sum += a[k] << 2;"),
+        (14, "<< -> >> in sum += a[k] << 2;"),
+        (14, "2 -> 3"),
+        (14, "2 -> 1"),
+        (16, "store(sum); -> nothing"),
+    }
+
+
+def test_each_source_has_one_change() -> None:
+    lines = SOURCE.splitlines()
+    for mutant in c_mutants(SOURCE):
+        changed = mutant.source.splitlines()
+        assert [k for k, line in enumerate(lines, 1) if changed[k - 1] != line] == [mutant.line]
