@@ -51,4 +51,5 @@ def c_faults_section(project: Path) -> Iterator[str]:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.0%}" if whole else ""
+    """Return a share, rounded down: 100% is all."""
+    return f"{100 * part // whole}%" if whole else ""

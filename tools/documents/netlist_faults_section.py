@@ -51,9 +51,7 @@ def netlist_faults_section(project: Path) -> Iterator[str]:
                     for name, rows in own.items()
                 ),
             ),
-            *_command(
-                "python -m tools.mutation.benches", "python -m tools.mutation.benches --recheck"
-            ),
+            *_command("benches"),
             *_survivors((_name(name), rows) for name, rows in own.items()),
         )
     if _ENGINE in records:
@@ -74,9 +72,7 @@ def netlist_faults_section(project: Path) -> Iterator[str]:
                     ("all", *_numbers(every)),
                 ),
             ),
-            *_command(
-                "python -m tools.mutation.engine", "python -m tools.mutation.engine --recheck"
-            ),
+            *_command("engine"),
             *_survivors((f"`{name}`", components[name]) for name in sorted(components)),
         )
 
@@ -97,7 +93,7 @@ def _numbers(rows: Sequence[Row]) -> tuple[str, ...]:
     counts = Counter(row["result"] for row in rows)
     seen = sum(counts[name] for name in _SEEN)
     tried = seen + counts["survived"]
-    share = f"{seen / tried:.0%}" if tried else ""
+    share = f"{100 * seen // tried}%" if tried else ""
     numbers = (tried, seen, counts["equivalent"], counts["survived"])
     return (*map(str, numbers), share)
 
