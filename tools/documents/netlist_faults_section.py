@@ -99,7 +99,7 @@ def _numbers(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _command(name: str) -> Iterator[str]:
-    lines = (f"python -m tools.mutation.{name}{option}" for option in ("", " --recheck"))
+    lines = (f"python -m tools.mutation.{name}{option}" for option in ("", " --mode proofs"))
     yield from ("", "measured with", "", "```", *lines, "```", "")
 
 

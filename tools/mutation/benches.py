@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tools.mutation.bench_faults import CHOICE, netlist_of
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist
-from tools.mutation.netlist_rows import try_faults
+from tools.mutation.netlist_rows import Mode, try_faults
 from tools.mutation.trial import REPOSITORY, Result
 from tools.verification import record
 
@@ -102,7 +102,7 @@ def _run(bench: Bench, choice: Path, number: int, seconds: float | None) -> tupl
     return done.returncode, done.stdout
 
 
-def _measure(bench: Bench, *, count: int, seed: int, recheck: bool, deadline: float) -> None:
+def _measure(bench: Bench, *, count: int, seed: int, mode: Mode, deadline: float) -> None:
     with tempfile.TemporaryDirectory(prefix="kiwicha-bench-") as name:
         choice = Path(name) / "choice.json"
         chosen = {"part": bench.part, "count": count, "seed": seed}
@@ -134,7 +134,7 @@ def _measure(bench: Bench, *, count: int, seed: int, recheck: bool, deadline: fl
             netlist,
             netlist.faults,
             found_by,
-            recheck=recheck,
+            mode=mode,
             is_over=lambda: time.monotonic() > deadline,
         )
 
@@ -146,9 +146,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=24, help="faults of each component")
     parser.add_argument("--minutes", type=float, default=60.0, help="for all of them together")
-    parser.add_argument(
-        "--recheck", action="store_true", help="only those that survived, with proofs"
-    )
+    parser.add_argument("--mode", type=Mode, default=Mode.NEW, choices=[*Mode])
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.names) - set(BENCHES))
     if unknown:
@@ -160,7 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
                 BENCHES[name],
                 count=options.count,
                 seed=options.seed,
-                recheck=options.recheck,
+                mode=options.mode,
                 deadline=deadline,
             )
     return 0

@@ -24,7 +24,7 @@ from tests.gateware.engine.questions import asked
 from tests.gateware.engine.random_lists import Case, check_cases, random_cases
 from tests.gateware.engine.test_engine import TIMINGS
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist, rtlil_of
-from tools.mutation.netlist_rows import try_faults
+from tools.mutation.netlist_rows import Mode, try_faults
 from tools.mutation.trial import Result
 from tools.verification.choice import chosen
 from tools.verification.job_points import points_of
@@ -124,9 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=40, help="faults of each component")
     parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument(
-        "--recheck", action="store_true", help="only those that survived, with proofs"
-    )
+    parser.add_argument("--mode", type=Mode, default=Mode.NEW, choices=[*Mode])
     options = parser.parse_args(arguments)
     deadline = time.monotonic() + 60 * options.minutes
     netlist = _netlist(options.count, options.seed)
@@ -138,7 +136,7 @@ def main(arguments: list[str] | None = None) -> int:
         netlist,
         in_turn(netlist.faults),
         lambda fault: _found_by(program, fault.number),
-        recheck=options.recheck,
+        mode=options.mode,
         is_over=lambda: time.monotonic() > deadline,
     )
     return 0

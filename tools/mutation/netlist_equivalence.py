@@ -9,7 +9,7 @@ from tools.mutation.netlist_faults import Fault, FaultyNetlist, run_yosys
 
 __all__ = ["is_equivalent"]
 
-_SECONDS = 100
+_SECONDS = 30
 _STEPS = 4
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,20 @@ from tools.mutation.netlist_faults import Fault, FaultyNetlist
 from tools.mutation.trial import Result
 from tools.verification import record
 
-__all__ = ["read_rows", "try_faults", "write_rows"]
+__all__ = ["Mode", "read_rows", "try_faults", "write_rows"]
 
 Row = dict[str, Any]
+
+
+class Mode(StrEnum):
+    """Which faults are tried."""
+
+    NEW = "new"
+    """Those that were not tried."""
+    RECHECK = "recheck"
+    """Those that survived: tests may have been added."""
+    PROOFS = "proofs"
+    """Those that survived: proofs may show that they change nothing."""
 
 
 def read_rows(path: Path) -> dict[Any, Row]:
@@ -36,7 +48,7 @@ def try_faults(
     faults: Sequence[Fault],
     found_by: Callable[[Fault], tuple[Result, str]],
     *,
-    recheck: bool,
+    mode: Mode,
     is_over: Callable[[], bool],
 ) -> None:
     """Try faults one after the other, and record each.
@@ -51,23 +63,25 @@ def try_faults(
         In the order in which they are tried.
     found_by : callable
         Gives what became of a fault, and what has found it.
-    recheck : bool
-        Try those again that survived, and look for proofs that they change nothing, instead of
-        those that were not tried.
+    mode : Mode
+        Which are tried.
     is_over : callable
         Says that no more shall be tried.
     """
     rows = read_rows(path)
     for fault in faults:
         row = rows.get(fault.number)
-        is_left = row is not None and row["result"] == Result.SURVIVED if recheck else row is None
-        if not is_left:
+        has_survived = row is not None and row["result"] == Result.SURVIVED
+        if not (row is None if mode == Mode.NEW else has_survived):
             continue
         if is_over():
             return
-        result, found = found_by(fault)
-        if recheck and result == Result.SURVIVED and is_equivalent(netlist, fault):
-            result = Result.EQUIVALENT
+        if mode != Mode.PROOFS:
+            result, found = found_by(fault)
+        elif is_equivalent(netlist, fault):
+            result, found = Result.EQUIVALENT, "proof"
+        else:
+            continue
         if result == Result.SURVIVED:
             record.say(f"survived: {fault.module}: {fault.signal} {fault.change}")
         rows[fault.number] = {

@@ -12,7 +12,7 @@ from tests.tools.mutation import bench_sums
 from tools.mutation.engine import in_turn
 from tools.mutation.netlist_equivalence import is_equivalent
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist, rtlil_of
-from tools.mutation.netlist_rows import read_rows, try_faults
+from tools.mutation.netlist_rows import Mode, read_rows, try_faults
 from tools.mutation.trial import Result
 
 TOP = "sums"
@@ -77,21 +77,21 @@ def test_what_was_tried_is_not_tried_again(netlist: FaultyNetlist, tmp_path: Pat
         tried.append(fault.number)
         return (Result.SURVIVED, "") if fault is faults[1] else (Result.KILLED, "lists")
 
-    def run(*, recheck: bool, most: int) -> list[int]:
+    def run(mode: Mode, most: int) -> list[int]:
         tried.clear()
         try_faults(
             path,
             netlist,
             faults,
             found_by,
-            recheck=recheck,
+            mode=mode,
             is_over=lambda: len(tried) >= most,
         )
         return [*tried]
 
-    assert run(recheck=False, most=3) == numbers[:3]
-    assert run(recheck=False, most=3) == numbers[3:]
-    assert run(recheck=True, most=3) == numbers[1:2]
+    assert run(Mode.NEW, 3) == numbers[:3]
+    assert run(Mode.NEW, 3) == numbers[3:]
+    assert run(Mode.RECHECK, 3) == numbers[1:2]
     rows = read_rows(path)
     assert [rows[number]["result"] == Result.KILLED for number in numbers] == [1, 0, 1, 1]
 
