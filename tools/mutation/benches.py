@@ -58,7 +58,7 @@ BENCHES = {
         Bench("MacArray", (f"{_ENGINE}/array/test_mac_array.py",)),
         Bench("Requantizer", (f"{_ENGINE}/requantize/test_requantizer.py",)),
         Bench("WeightBuffer", (f"{_ENGINE}/weights/test_weight_buffer.py",)),
-        Bench("Decompressor", (f"{_ENGINE}/weights/test_decompressor.py",)),
+        Bench("BlockDecoder", (f"{_ENGINE}/weights/test_decompressor.py",)),
         Bench("ConvAddressGenerator", (_ADDRESSES,)),
         Bench("DepthwiseAddressGenerator", (_ADDRESSES,)),
         Bench("ElementwiseAddressGenerator", (_ADDRESSES,)),

@@ -69,7 +69,7 @@ def _run_lists(met: _Met, seeds: int, rounds: int, drawn: int, deadline: float) 
     """
     size = find_config(CONFIG).scratchpad_bytes
     text = engine_verilog(Engine(macs=64, scratchpad_bytes=size, has_softmax=False))
-    program = compile_engine(text, COVERAGE_FLAGS, is_fast=True)
+    program = compile_engine(text, COVERAGE_FLAGS)
     draws = list(itertools.product(_cases(seeds, drawn, _SMALL_BYTES), TIMINGS))
     met.planned = set().union(*(points_of(*draw) for draw in draws))
     by_timing: dict[str, list[Case]] = {timing: [] for timing in TIMINGS}
