@@ -7,6 +7,7 @@ operation both have the sums of gates as the steps read them, which no tensor ha
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,9 +97,9 @@ def recurrent_jobs(config: Config) -> str | None:
 
 
 @limit(*RECURRENT_OPERATORS, most=_MOST_PRODUCTS)
-def products_of_a_gate(item: "_Product | ShortWeights") -> str | None:
+def products_of_a_gate(weights: NDArray[np.integer[Any]]) -> str | None:
     """An LSTM has up to {most} inputs, and as many units."""
-    return exceeded(item.weights.shape[-1], _MOST_PRODUCTS, "inputs or units")
+    return exceeded(weights.shape[-1], _MOST_PRODUCTS, "inputs or units")
 
 
 @limit(*RECURRENT_OPERATORS)
@@ -120,7 +121,8 @@ def scales_of_hidden_states(params: Lstm) -> str | None:
     return f"scales its hidden state by 2**{params.hidden_shift}"
 
 
-RECURRENT_LIMITS: tuple[Limit[Config] | Limit[_Product] | Limit[Lstm], ...] = (
+_Limits = Limit[Config] | Limit[NDArray[np.integer[Any]]] | Limit[_Product] | Limit[Lstm]
+RECURRENT_LIMITS: tuple[_Limits, ...] = (
     recurrent_jobs,
     products_of_a_gate,
     sums_of_gates,
@@ -174,7 +176,8 @@ def _of_bytes(network: Network, position: int, config: Config) -> RecurrentOpera
     require((scales_of_hidden_states,), params)
     products = [_product(layer, gates), _product(steps, params)]
     for product in products:
-        require((products_of_a_gate, sums_of_gates), product)
+        require((products_of_a_gate,), product.weights)
+        require((sums_of_gates,), product)
     source, output = layer.tensors["input"], steps.tensors["output"]
     hidden, cell = steps.tensors["hidden"], steps.tensors["cell"]
     of_input, of_hidden = (
@@ -222,7 +225,7 @@ def _of_shorts(network: Network, position: int, config: Config) -> RecurrentOper
         scale=exact_scale(*scales),
     )
     for item in (of_input, of_hidden):
-        require((products_of_a_gate,), item)
+        require((products_of_a_gate,), item.weights)
     planes, hidden_planes = (internal_tensor(position, number) for number in range(2))
     products = [
         in_two_passes(weighted_operation(item, at, there, internal_tensor(position, 2)), config)
