@@ -115,7 +115,7 @@ class _Way:
 
 @dataclass(frozen=True)
 class _States:
-    """Buffers of the states: the hidden one as the next product reads it, and the cell state."""
+    """Buffers of the states, the hidden one as its product reads it, and the bytes of a batch."""
 
     hidden: int
     cell: int
@@ -125,21 +125,20 @@ class _States:
 
 def _add(builder: Builder, way: _Way) -> None:
     """Add the events of an LSTM."""
-    item = way.operation
-    kept, moves = item.planes, (item.hidden, item.cell)
-    of_all = {tensor: item.input_image(tensor).bytes for tensor in moves}
+    item, planes = way.operation, way.operation.planes
+    sizes = {tensor: item.input_image(tensor).bytes for tensor in item.states}
     buffers = {
-        tensor: builder.buffer(f"{name} states", of_all[tensor])
-        for tensor, name in zip(moves, ("hidden", "cell"), strict=True)
+        tensor: builder.buffer(f"{name} states", sizes[tensor])
+        for tensor, name in ((item.hidden, "hidden"), (item.cell, "cell"))
     }
     hidden, hidden_bytes = buffers[item.hidden], item.units
-    if kept is not None:
-        hidden_bytes = kept.hidden.output_image.bytes // item.batches
+    if planes is not None:
+        hidden_bytes = planes.hidden.output_image.bytes // item.batches
         hidden = builder.buffer("planes of hidden states", item.batches * hidden_bytes)
     states = _States(hidden, buffers[item.cell], hidden_bytes, item.units * GATE_BYTES)
-    _move_states(builder, of_all, buffers, is_store=False)
-    if kept is not None:
-        _add_move(builder, item, kept.hidden, BufferAddress(buffers[item.hidden]), hidden)
+    _move_states(builder, sizes, buffers, is_store=False)
+    if planes is not None:
+        _add_move(builder, item, planes.hidden, BufferAddress(buffers[item.hidden]), hidden)
     inputs: dict[int, BufferAddress] = {}
 
     def load(number: int) -> None:
@@ -151,9 +150,9 @@ def _add(builder: Builder, way: _Way) -> None:
         load(number)
         load(number + 1)
         _add_block(builder, item, block, inputs[number], hidden_sums, states)
-    if kept is not None:
-        _add_move(builder, item, kept.hidden_back, BufferAddress(hidden), buffers[item.hidden])
-    _move_states(builder, of_all, buffers, is_store=True)
+    if planes is not None:
+        _add_move(builder, item, planes.hidden_back, BufferAddress(hidden), buffers[item.hidden])
+    _move_states(builder, sizes, buffers, is_store=True)
 
 
 def _add_block(
