@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+from kiwicha.contract.engine import JobFlag
 from kiwicha.contract.recurrences import (
     FRACTION_BITS,
     GATE_BYTES,
@@ -19,6 +20,7 @@ from kiwicha.sim.reference.scratchpad import Ints, Range, Scratchpad
 __all__ = ["check_recurrence", "execute_recurrence", "recurrence_reads", "recurrence_writes"]
 
 _LEAST_MULTIPLIER = 1 << 30
+_SHORT_BYTES = 2
 
 
 def recurrence_reads(job: EngineRecurrence) -> list[Range]:
@@ -31,7 +33,14 @@ def recurrence_reads(job: EngineRecurrence) -> list[Range]:
 
 def recurrence_writes(job: EngineRecurrence) -> list[Range]:
     """Return first bytes and ends of what a job writes."""
-    return [(first, first + job.units) for first in (job.output, job.hidden)] + [_cell(job)]
+    if not _is_short(job):
+        return [(first, first + job.units) for first in (job.output, job.hidden)] + [_cell(job)]
+    planes = (job.hidden, job.hidden + job.upper_step)
+    return [
+        (job.output, job.output + _SHORT_BYTES * job.units),
+        *((first, first + job.units) for first in planes),
+        _cell(job),
+    ]
 
 
 def check_recurrence(job: EngineRecurrence, *, has_recurrent: bool) -> None:
@@ -45,13 +54,15 @@ def check_recurrence(job: EngineRecurrence, *, has_recurrent: bool) -> None:
     if not has_recurrent:
         raise ProgramError("a job must not be RECURRENT on an engine without such jobs")
     reserved = (*job.reserved, *job.reserved_end, job.reserved_byte, job.reserved_sums)
-    if any(reserved) or job.reserved_1 or job.reserved_2 or job.flags or job.wait_rows:
+    reserved += (job.reserved_half, job.reserved_1, job.reserved_2, job.wait_rows)
+    if any(reserved) or job.flags & ~JobFlag.SHORT or (job.upper_step and not _is_short(job)):
         raise ProgramError(f"what is reserved in a recurrence must be 0 ({job})")
     is_in_range = (
         (job.interval, job.groups) == (1, 1)
         and job.units >= 1
-        and job.lower_step >= GATES * job.units
+        and abs(job.lower_step) >= GATES * job.units
         and job.cell % GATE_BYTES == 0
+        and (not _is_short(job) or job.output % _SHORT_BYTES == 0)
         and job.cell_shift <= MAX_CELL_SHIFT
         and 1 <= job.hidden_shift <= MAX_HIDDEN_SHIFT
         and job.hidden_multiplier >= _LEAST_MULTIPLIER
@@ -85,7 +96,7 @@ def execute_recurrence(job: EngineRecurrence, scratchpad: Scratchpad) -> None:
     ):
         if start < last and first < end:
             raise ProgramError(f"a recurrence must not write what it reads, or twice ({job})")
-    at = np.arange(job.units)
+    at, limits = np.arange(job.units), np.iinfo(np.int16 if _is_short(job) else np.int8)
     cells = job.cell + np.arange(GATE_BYTES * job.units)
     cell, hidden = lstm_step(
         _sums(job, job.input_sums, scratchpad),
@@ -98,11 +109,19 @@ def execute_recurrence(job: EngineRecurrence, scratchpad: Scratchpad) -> None:
             hidden_multiplier=job.hidden_multiplier,
             hidden_shift=-job.hidden_shift,
             hidden_offset=job.hidden_zero_point,
+            hidden_min=int(limits.min),
+            hidden_max=int(limits.max),
         ),
     )
     scratchpad.write(cells, cell.astype("<i2").view(np.int8))
-    for first in (job.output, job.hidden):
-        scratchpad.write(first + at, hidden.astype(np.int8))
+    if not _is_short(job):
+        for first in (job.output, job.hidden):
+            scratchpad.write(first + at, hidden.astype(np.int8))
+        return
+    octets = hidden.astype("<i2").view(np.int8)
+    scratchpad.write(job.output + np.arange(len(octets)), octets)
+    for plane in range(_SHORT_BYTES):
+        scratchpad.write(job.hidden + plane * job.upper_step + at, octets[plane::_SHORT_BYTES])
 
 
 def _sums(job: EngineRecurrence, first: int, scratchpad: Scratchpad) -> Ints:
@@ -112,6 +131,10 @@ def _sums(job: EngineRecurrence, first: int, scratchpad: Scratchpad) -> Ints:
         scratchpad.gather(upper + job.lower_step) & 0xFF
     )
     return values.reshape(job.units, GATES)
+
+
+def _is_short(job: EngineRecurrence) -> bool:
+    return bool(job.flags & JobFlag.SHORT)
 
 
 def _cell(job: EngineRecurrence) -> Range:

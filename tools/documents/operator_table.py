@@ -54,7 +54,7 @@ def _placement(name: str) -> str:
     if OPERATORS[name].family & _WITHOUT_STEPS:
         return "nothing to do"
     if name in RECURRENT_OPERATORS:
-        return "CPU, with `-recurrent` engine; int16: CPU"
+        return "CPU, with `-recurrent` engine"
     others = ", ".join(kind.text for kind in _other_types(name))
     if name in ENGINE_OPERATORS:
         return f"engine; {others}: CPU{_on_some_engines(name)}" if others else "engine"

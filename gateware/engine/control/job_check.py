@@ -247,7 +247,8 @@ class JobCheck(wiring.Component):
         if self.has_softmax:
             bad |= (flags & JobFlag.LOGARITHMS).any() & (kind != JobKind.SOFTMAX)
         if self.has_recurrent:
-            bad |= (kind == JobKind.RECURRENT) & flags.any()
+            others = (flags & (_ALL_FLAGS & ~int(JobFlag.SHORT))).any()
+            bad = Mux(kind == JobKind.RECURRENT, others, bad)
         bad_move = ~Cat(flags == known for known in (0, *MoveFlag)).any()
         return Mux(kind == JobKind.MOVE, bad_move, bad)
 

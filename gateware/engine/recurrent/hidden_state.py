@@ -1,13 +1,19 @@
-"""The next hidden state of an LSTM's unit: a product of 31 bits, scaled to a byte."""
+"""The next hidden state of an LSTM's unit: a product of 31 bits, scaled to a byte or an int16."""
 
 from amaranth import Module, Mux, Signal, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.engine import JobFlag
 from kiwicha.contract.recurrences import FRACTION_BITS, MAX_HIDDEN_SHIFT
 from kiwicha.gateware.engine.descriptors import JOB, RECURRENCE
 from kiwicha.gateware.engine.recurrent.cell_state import PRODUCT_BITS
-from kiwicha.gateware.engine.recurrent.interfaces import PHASE_BITS, phase_of, saturated
+from kiwicha.gateware.engine.recurrent.interfaces import (
+    PHASE_BITS,
+    SHORT_BITS,
+    phase_of,
+    saturated,
+)
 
 __all__ = ["HALF_BITS", "HiddenState"]
 
@@ -37,8 +43,8 @@ class HiddenState(wiring.Component):
         What the multiplier gives.
     left : ``Out(signed(31))``
         The product, from cycle 31 to 38.
-    octet : ``Out(signed(8))``
-        The hidden state.
+    state : ``Out(signed(16))``
+        The hidden state: an int16 with `JobFlag.SHORT`, else an int8.
     """
 
     def __init__(self) -> None:
@@ -47,7 +53,7 @@ class HiddenState(wiring.Component):
             "phase": In(PHASE_BITS),
             "product": In(signed(PRODUCT_BITS)),
             "left": Out(signed(2 * FRACTION_BITS + 1)),
-            "octet": Out(signed(_BYTE_BITS)),
+            "state": Out(signed(SHORT_BITS)),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -78,6 +84,8 @@ class HiddenState(wiring.Component):
         ]
         placed = Signal(signed(33))
         m.d.comb += placed.eq(rounded + job.hidden_zero_point)
+        is_short = (job.flags & JobFlag.SHORT).any()
+        of_bytes, of_shorts = (saturated(placed, bits) for bits in (_BYTE_BITS, SHORT_BITS))
         with m.If(self.phase == phase_of(_LOW + 7)):
-            m.d.sync += self.octet.eq(saturated(placed, _BYTE_BITS))
+            m.d.sync += self.state.eq(Mux(is_short, of_shorts, of_bytes))
         return m

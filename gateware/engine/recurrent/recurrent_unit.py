@@ -1,12 +1,15 @@
 """RECURRENT jobs: from the descriptor to reads and masked writes of the scratchpad."""
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
+from collections.abc import Callable
+
+from amaranth import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import LINE_BYTES
-from kiwicha.contract.latencies import SCRATCHPAD_READ_CYCLES
+from kiwicha.contract.engine import LINE_BYTES, JobFlag
+from kiwicha.contract.latencies import RECURRENT_SHORT_CYCLES, SCRATCHPAD_READ_CYCLES
 from kiwicha.contract.moves import TILE_ROWS
+from kiwicha.contract.recurrences import GATE_BYTES
 from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, BYTE_BITS, JOB, RECURRENCE
 from kiwicha.gateware.engine.moves.move_unit import LINE_WRITE
 from kiwicha.gateware.engine.recurrent.activation import Activation
@@ -27,8 +30,10 @@ _PARTS = 32
 """Factors of the first of four parts of the product that is scaled."""
 _WRITE_CELL, _WRITE_OUTPUT, _WRITE_HIDDEN = 21, 42, 43
 """What is written in the next cycle is there."""
+_WRITE_UPPER = _WRITE_HIDDEN + RECURRENT_SHORT_CYCLES
+"""The same of the upper byte of a hidden state of int16."""
 _LAST_WRITE = _WRITE_HIDDEN + 1
-_STAGES = _LAST_WRITE // PHASES + 1
+_STAGES = (_WRITE_UPPER + 1) // PHASES + 1
 
 
 class RecurrentUnit(wiring.Component):
@@ -36,8 +41,8 @@ class RecurrentUnit(wiring.Component):
 
     Throughput: a unit in `RECURRENT_UNIT_CYCLES`; several are under way. Latency:
     `RECURRENT_START_CYCLES` from ``start`` to the first read, and `RECURRENT_DRAIN_CYCLES` from the
-    last cycle of the last unit's reads; ``done`` comes `SCRATCHPAD_READ_CYCLES` before the last
-    write.
+    last cycle of the last unit's reads, `RECURRENT_SHORT_CYCLES` more with `JobFlag.SHORT`;
+    ``done`` comes `SCRATCHPAD_READ_CYCLES` before the last write.
 
     Members
     -------
@@ -109,18 +114,19 @@ class RecurrentUnit(wiring.Component):
         def comes(cycle: int, bit: int = 0) -> Value:
             return stages[cycle // PHASES][bit] & (phase == phase_of(cycle))
 
-        ends = _LAST_WRITE - SCRATCHPAD_READ_CYCLES
+        is_short = Signal()
+        m.d.comb += is_short.eq((self.job.flags & JobFlag.SHORT).any())
+
+        def ends(cycles_before: int) -> Value:
+            cycle = _LAST_WRITE - SCRATCHPAD_READ_CYCLES - cycles_before
+            return Mux(is_short, comes(cycle + RECURRENT_SHORT_CYCLES, 1), comes(cycle, 1))
+
         with m.If(self.start):
             m.d.sync += self.is_busy.eq(1)
-        with m.Elif(comes(ends - 1, 1)):
+        with m.Elif(ends(1)):
             m.d.sync += self.is_busy.eq(0)
-        m.d.comb += self.done.eq(comes(ends, 1))
-        states = {
-            "cell": (comes(_WRITE_CELL), cell.cell),
-            "output": (comes(_WRITE_OUTPUT), hidden.octet),
-            "hidden": (comes(_WRITE_HIDDEN), hidden.octet),
-        }
-        self._write(m, states)
+        m.d.comb += self.done.eq(ends(0))
+        self._write(m, comes, cell.cell, hidden.state, is_short)
         return m
 
     def _multiply(self, m: Module, reader: GateReader, value: Value, left: Value) -> Signal:
@@ -159,22 +165,60 @@ class RecurrentUnit(wiring.Component):
         m.d.sync += product.eq(pair[0] * pair[1])
         return product
 
-    def _write(self, m: Module, states: dict[str, tuple[Value, Value]]) -> None:
-        """Build the places of what is written, unit by unit, and the masks and columns."""
+    def _write(
+        self,
+        m: Module,
+        comes: Callable[[int], Value],
+        cell: Value,
+        hidden: Value,
+        is_short: Value,
+    ) -> None:
+        """Build the places of what is written, unit by unit, and the masks and columns.
+
+        Of a hidden state of int16 the output is a pair of bytes; else each write of it is a byte.
+        """
         job = data.View(RECURRENCE, self.job.as_value())
         write = self.writes.payload
-        place, mask = Signal(ADDRESS_BITS), Signal(LINE_BYTES)
-        m.d.sync += self.writes.valid.eq(Cat(now for now, _ in states.values()).any())
-        m.d.comb += write.is_column.eq(1)
-        for name, (now, value) in states.items():
-            octets = len(value) // 8
-            address = Signal(ADDRESS_BITS, name=f"{name}_place")
+        now = {
+            "cell": comes(_WRITE_CELL),
+            "output": comes(_WRITE_OUTPUT),
+            "hidden": comes(_WRITE_HIDDEN) | comes(_WRITE_UPPER) & is_short,
+        }
+        is_upper = comes(_WRITE_UPPER)
+        is_pair = now["cell"] | now["output"] & is_short
+        places = {name: Signal(ADDRESS_BITS, name=f"{name}_place") for name in now}
+        # The place of both bytes of a hidden state moves on behind the upper one.
+        steps = {
+            "cell": (now["cell"], GATE_BYTES),
+            "output": (now["output"], Mux(is_short, GATE_BYTES, 1)),
+            "hidden": (is_upper, 1),
+        }
+        for name, (moves_on, step) in steps.items():
             with m.If(self.start):
-                m.d.sync += address.eq(job[name])
-            with m.Elif(now):
-                m.d.sync += address.eq(address + octets)
-            with m.If(now):
-                m.d.comb += place.eq(address)
-                m.d.comb += mask.eq(Const((1 << octets) - 1, LINE_BYTES) << place[:BYTE_BITS])
-                m.d.sync += write.column.eq(value.as_unsigned().replicate(TILE_ROWS // octets))
-        m.d.sync += [write.line.eq(place[BYTE_BITS:]), write.mask.eq(mask)]
+                m.d.sync += places[name].eq(job[name])
+            with m.Elif(moves_on):
+                m.d.sync += places[name].eq(places[name] + step)
+        place, mask = Signal(ADDRESS_BITS), Signal(LINE_BYTES)
+        with m.If(now["cell"]):
+            m.d.comb += place.eq(places["cell"])
+        with m.Elif(now["output"]):
+            m.d.comb += place.eq(places["output"])
+        with m.Else():
+            m.d.comb += place.eq(places["hidden"] + Mux(is_upper, job.upper_step, 0))
+        octet = Mux(is_upper, hidden[8:], hidden[:8])
+        value = Mux(now["cell"], cell, hidden)
+        column = Mux(
+            is_pair,
+            value.as_unsigned().replicate(TILE_ROWS // GATE_BYTES),
+            octet.replicate(TILE_ROWS),
+        )
+        m.d.comb += [
+            write.is_column.eq(1),
+            mask.eq(Cat(1, is_pair) << place[:BYTE_BITS]),
+        ]
+        m.d.sync += [
+            self.writes.valid.eq(Cat(now.values()).any()),
+            write.column.eq(column),
+            write.line.eq(place[BYTE_BITS:]),
+            write.mask.eq(mask),
+        ]

@@ -28,6 +28,7 @@ from kiwicha.compiler.engine.select.moves.gaps import close_gaps
 from kiwicha.compiler.engine.select.moves.shapes import shape_moves
 from kiwicha.compiler.engine.select.partition import padding_troubles, partition
 from kiwicha.compiler.engine.select.products.composition import compose_moves
+from kiwicha.compiler.engine.select.recurrent import without_gates
 from kiwicha.compiler.engine.select.resize.column_blocks import resize_in_blocks
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.engine.select.shorts.whole_planes import with_whole_planes
@@ -369,7 +370,7 @@ def plan_engine(network: Network, config: Config, *, has_tables: bool = True) ->
     plans: tuple[Plan, ...] = ()
     lists: tuple[EngineList, ...] = ()
     while True:
-        operations = compose_tables(network, selection.operations)
+        operations = compose_tables(network, without_gates(selection.operations))
         operations = compose_moves(network, operations)
         operations = shape_moves(close_gaps(operations, selection.closed))
         operations = with_whole_planes(network, operations)

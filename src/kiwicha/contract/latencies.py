@@ -33,6 +33,7 @@ __all__ = [
     "READER_WORDS",
     "RECURRENT_DRAIN_CYCLES",
     "RECURRENT_FUNCTION_CYCLES",
+    "RECURRENT_SHORT_CYCLES",
     "RECURRENT_START_CYCLES",
     "RECURRENT_UNIT_CYCLES",
     "RECURRENT_WRITES",
@@ -136,6 +137,8 @@ RECURRENT_WRITES = 3
 """Writes of a unit: its cell state, and its hidden state in two places."""
 RECURRENT_DRAIN_CYCLES = 38
 """From the last cycle of the last unit's reads until its hidden state is in the scratchpad."""
+RECURRENT_SHORT_CYCLES = 1
+"""What that takes more of int16, whose upper byte is a write more of each unit."""
 
 # Weights.
 WEIGHTS_READY_CYCLES = 1

@@ -51,27 +51,29 @@ class EngineRecurrence(Struct):
     1/4,096. Upper bytes of all units lie behind each other, as jobs with `JobFlag.SHORT` write
     them, and lower bytes likewise, ``lower_step`` behind them. Both sums of a gate are added and
     saturated. By the functions of `kiwicha.numerics.lstm_steps` they change the cell state, an
-    int16 in place, of which with them the hidden state follows, an int8 that is written twice.
-    All of it is what TFLite Micro's UNIDIRECTIONAL_SEQUENCE_LSTM of int8 gives.
+    int16 in place, of which with them the hidden state follows. It is written twice: as an int8,
+    or with `JobFlag.SHORT` as an int16, to the output, and to where the next product reads it,
+    which of int16 are planes of lower and of upper bytes. All of it is what TFLite Micro's
+    UNIDIRECTIONAL_SEQUENCE_LSTM of int8, and with the flag that of int16, gives.
 
     What is read and what is written do not overlap, but for the cell state: this is the compiler's
     duty. All bytes of a job are in the scratchpad when the next one starts. Addresses wrap as in
     other jobs. There is no weight stream.
 
-    Cycles: `RECURRENT_UNIT_CYCLES` for each unit.
+    Cycles: `RECURRENT_UNIT_CYCLES` for each unit, whatever its hidden state is.
     """
 
     kind: int = u8("JobKind.RECURRENT")
     interval: int = u8("1")
-    flags: int = u16("0")
+    flags: int = u16("JobFlag.SHORT of a hidden state of int16; else 0")
     wait_transfers: int = u16("transfers that must be complete")
     groups: int = u16("1")
     input_sums: int = i32("scratchpad address of the upper bytes of the sums of the input")
-    output: int = u32("scratchpad address of the output, the next hidden state")
+    output: int = u32("that of the output, the next hidden state; of int16 a multiple of 2")
     hidden_sums: int = u32("that of the upper bytes of the sums of the hidden state")
-    hidden: int = u32("that of the hidden state, which is written only")
+    hidden: int = u32("that of the hidden state, its lower bytes of int16; it is written only")
     cell: int = u32("that of the cell state, int16, a multiple of 2")
-    lower_step: int = u16("from upper bytes of sums to lower ones")
+    lower_step: int = i16("from upper bytes of sums to lower ones, which can be before them")
     units: int = u16("1 or more")
     hidden_multiplier: int = i32("of the scale of products of 15 and 15 bits, 2**30 to 2**31 - 1")
     hidden_shift: int = u8("bits to the right of that scale, 1 to 31")
@@ -80,7 +82,9 @@ class EngineRecurrence(Struct):
     reserved_byte: int = u8("0")
     cell_min: int = i16("clamp of the cell state")
     cell_max: int = i16("clamp of the cell state")
-    reserved: tuple[int, ...] = array("u32", 9, "0")
+    upper_step: int = u16("from lower bytes of a hidden state of int16 to upper ones; else 0")
+    reserved_half: int = u16("0")
+    reserved: tuple[int, ...] = array("u32", 8, "0")
     reserved_sums: int = u16("0")
     wait_rows: int = u16("0")
     reserved_end: tuple[int, ...] = array("u32", 2, "0")

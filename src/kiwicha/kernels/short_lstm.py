@@ -32,7 +32,7 @@ KERNELS = (
         is_on_demand=True,
         optional=("bias",),
         states=("hidden", "cell"),
-        cost=Cost(step=1800.0, output=760.0, unit=6.2),
+        cost=Cost(step=1720.0, output=330.0, unit=5.0),
         work=sequence_work,
     ),
 )

@@ -13,6 +13,7 @@ from kiwicha.contract.engine import JobFlag, JobKind, outputs_of
 from kiwicha.contract.latencies import (
     MOVE_DRAIN_CYCLES,
     RECURRENT_DRAIN_CYCLES,
+    RECURRENT_SHORT_CYCLES,
     RECURRENT_START_CYCLES,
     SOFTMAX_DRAIN_CYCLES,
     SOFTMAX_START_CYCLES,
@@ -56,6 +57,7 @@ def _check_cycles(
     if isinstance(work.job, EngineRecurrence):
         busy = job_work(work.job, macs).cycles
         expected = begin + RECURRENT_START_CYCLES + busy - 1 + RECURRENT_DRAIN_CYCLES
+        expected += RECURRENT_SHORT_CYCLES if work.job.flags & JobFlag.SHORT else 0
         assert job.done_at == expected, f"{name}: done in cycle {job.done_at}, not {expected}"
         assert job.busy == busy, f"{name}: {job.busy} busy cycles, not {busy}"
         assert job.waits_weights == 0, f"{name}: waited {job.waits_weights}, not 0"

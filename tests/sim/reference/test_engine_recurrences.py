@@ -18,13 +18,15 @@ from kiwicha.sim.reference.scratchpad import Scratchpad
 from tests.gateware.engine.recurrence_jobs import Places, random_recurrence, recurrence_job
 
 SIZE = 4096
-AT = Places(input_sums=3, hidden_sums=1001, output=2005, hidden=2500, cell=3000)
+AT = Places(input_sums=3, hidden_sums=1001, output=2006, hidden=2500, cell=3000)
 
 
-def step_of(seed: int) -> tuple[np.ndarray, EngineRecurrence, Scratchpad]:
+def step_of(
+    seed: int, *, is_short: bool = False
+) -> tuple[np.ndarray, EngineRecurrence, Scratchpad]:
     """Return what memory must be behind a step, its job and the scratchpad before it."""
     rng = np.random.default_rng(seed)
-    step = random_recurrence(rng, 40)
+    step = random_recurrence(rng, 40, is_short=is_short)
     scratchpad = Scratchpad(SIZE)
     scratchpad.bytes[:] = rng.integers(0, 256, SIZE)
     scratchpad.is_written[:] = True
@@ -40,8 +42,9 @@ def test_a_recurrence_is_as_long_as_a_job() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_steps(seed: int) -> None:
-    expected, job, scratchpad = step_of(seed)
+@pytest.mark.parametrize("is_short", [False, True], ids=["int8", "int16"])
+def test_steps(seed: int, is_short: bool) -> None:
+    expected, job, scratchpad = step_of(seed, is_short=is_short)
     check_recurrence(job, has_recurrent=True)
     before = scratchpad.bytes.copy()
     execute_recurrence(job, scratchpad)
@@ -52,8 +55,9 @@ def test_steps(seed: int) -> None:
     assert not (before != expected)[~is_written].any()
 
 
-def test_it_reads_no_other_bytes() -> None:
-    expected, job, scratchpad = step_of(0)
+@pytest.mark.parametrize("is_short", [False, True], ids=["int8", "int16"])
+def test_it_reads_no_other_bytes(is_short: bool) -> None:
+    expected, job, scratchpad = step_of(0, is_short=is_short)
     is_read = np.zeros(SIZE, np.bool_)
     for start, end in recurrence_reads(job):
         is_read[start:end] = True
@@ -85,10 +89,28 @@ def test_refuses_fields_out_of_range(changes: dict[str, int]) -> None:
         check_recurrence(dataclasses.replace(job, **changes), has_recurrent=True)
 
 
-@pytest.mark.parametrize("name", ["flags", "wait_rows", "reserved_byte", "reserved_2", "reserved"])
+def test_refuses_an_output_of_int16_at_an_odd_byte() -> None:
+    _, job, _ = step_of(1, is_short=True)
+    check_recurrence(job, has_recurrent=True)
+    with pytest.raises(ProgramError, match=r"^fields of a recurrence must be in their ranges"):
+        check_recurrence(dataclasses.replace(job, output=job.output + 1), has_recurrent=True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "flags",
+        "wait_rows",
+        "upper_step",
+        "reserved_byte",
+        "reserved_half",
+        "reserved_2",
+        "reserved",
+    ],
+)
 def test_refuses_what_is_reserved(name: str) -> None:
     _, job, _ = step_of(1)
-    value = (0,) * 8 + (1,) if name == "reserved" else 1
+    value = (0,) * 7 + (1,) if name == "reserved" else 1
     with pytest.raises(ProgramError, match=r"^what is reserved in a recurrence must be 0"):
         check_recurrence(dataclasses.replace(job, **{name: value}), has_recurrent=True)
 
@@ -104,14 +126,15 @@ def test_is_for_engines_that_have_it() -> None:
     [
         ({"output": SIZE}, "a recurrence must stay in a scratchpad of 4096"),
         ({"input_sums": -1}, "a recurrence must stay in a scratchpad of 4096"),
-        ({"output": 3}, "a recurrence must not write what it reads, or twice"),
+        ({"output": 4}, "a recurrence must not write what it reads, or twice"),
         ({"cell": 1002}, "a recurrence must not write what it reads, or twice"),
-        ({"hidden": 2005}, "a recurrence must not write what it reads, or twice"),
+        ({"hidden": 2006}, "a recurrence must not write what it reads, or twice"),
         ({"hidden": 3000}, "a recurrence must not write what it reads, or twice"),
     ],
 )
-def test_refuses_places(changes: dict[str, int], message: str) -> None:
-    _, job, scratchpad = step_of(1)
+@pytest.mark.parametrize("is_short", [False, True], ids=["int8", "int16"])
+def test_refuses_places(changes: dict[str, int], message: str, is_short: bool) -> None:
+    _, job, scratchpad = step_of(1, is_short=is_short)
     with pytest.raises(ProgramError, match=f"^{message}"):
         execute_recurrence(dataclasses.replace(job, **changes), scratchpad)
 

@@ -20,7 +20,7 @@ from tests.support.oracle.sequences import Arrays, ask_in_a_row
 MODELS = ("mnist_lstm_int8", "keyword_scrambled_8bit")
 CONFIGS = ("baseline", "simd", "64", "64-recurrent")
 OTHER_CONFIGS = {
-    "lstm of shorts": ("baseline", "64-int16"),
+    "lstm of shorts": ("baseline", "64-int16", "64-recurrent", "128-recurrent"),
     "both ways": ("simd", "64-recurrent"),
 }
 """Where other ones differ by nothing."""
@@ -62,11 +62,12 @@ def test_random_models(kind: str, first: int) -> None:
     assert len(found) > 128
 
 
-def test_what_an_lstm_of_int16_keeps() -> None:
+@pytest.mark.parametrize("config", ["64-int16", "64-recurrent"])
+def test_what_an_lstm_of_int16_keeps(config: str) -> None:
     models = [lstm_of_shorts(random.Random(f"kept{seed}")) for seed in range(4)]
     cases = [(item.model, sets(item, 3)) for item in models]
     for (model, inputs), answers in zip(cases, ask_in_a_row(cases), strict=True):
-        kept = session(model, "64-int16")
+        kept = session(model, config)
         assert not differing(kept, inputs, answers)
         # The next inference begins otherwise than the first one did.
         assert differing(kept, inputs[:1], answers[:1])

@@ -1,7 +1,7 @@
 """LSTMs on the simulated system whose engine has steps of them: states, bytes and cycles."""
 
 import random
-from collections.abc import Set
+from collections.abc import Callable, Set
 from typing import Any
 
 import numpy as np
@@ -63,9 +63,10 @@ def check(model: Streaming, config: str, kernels: Set[Kernel] = LISTS, near: flo
 
 
 @pytest.mark.parametrize("config", by_day(*CONFIGS))
+@pytest.mark.parametrize("make", [lstm, lstm_of_shorts])
 @pytest.mark.parametrize("seed", range(4))
-def test_random_models(seed: int, config: str) -> None:
-    check(lstm(random.Random(f"system{seed}")), config)
+def test_random_models(seed: int, make: Callable[[random.Random], Streaming], config: str) -> None:
+    check(make(random.Random(f"system{seed}")), config)
 
 
 @pytest.mark.parametrize("config", CONFIGS[:2])
@@ -74,10 +75,11 @@ def test_random_models(seed: int, config: str) -> None:
     [((2, 90, 28), 40, False), ((40, 3, 13), 65, True), ((1, 600, 9), 24, False)],
     ids=["batches", "batches side by side", "several lists"],
 )
+@pytest.mark.parametrize("kind", [np.int8, np.int16])
 def test_large_models(
-    shape: tuple[int, int, int], units: int, is_time_major: bool, config: str
+    shape: tuple[int, int, int], units: int, is_time_major: bool, config: str, kind: Any
 ) -> None:
-    check(large(shape, units, is_time_major=is_time_major), config)
+    check(large(shape, units, is_time_major=is_time_major, kind=kind), config)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_large_models(
     ],
 )
 @pytest.mark.parametrize("seed", range(2))
-def test_lstms_of_int16(seed: int, config: str, kernels: set[Kernel]) -> None:
+def test_lstms_of_int16_without_the_unit(seed: int, config: str, kernels: set[Kernel]) -> None:
     """Their steps are the CPU's; what inputs add to the gates an engine with int16 multiplies."""
     check(lstm_of_shorts(random.Random(f"system{seed}")), config, kernels, CPU_SHARE)
     whole = large((1, 28, 28), 20, is_time_major=False, kind=np.int16)

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.compiler.reasons import engine_refusals
-from kiwicha.contract.engine import JobFlag, JobKind
+from kiwicha.contract.engine import JobFlag, JobKind, SumFlag
+from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference.executor import Session
 from tests.support.choices import by_day
@@ -18,10 +20,13 @@ from tests.support.models.recurrent import RecurrentModel
 INFERENCES = 3
 
 
-def lstm(shape: tuple[int, int, int], units: int, *, is_time_major: bool = False) -> bytes:
+def lstm(
+    shape: tuple[int, int, int], units: int, *, is_time_major: bool = False, kind: Any = np.int8
+) -> bytes:
     model = RecurrentModel(random.Random(f"{shape}{units}"))
-    source = model.tensor(shape, scale=0.02, zero_point=3)
-    output = model.lstm(source, units=units, is_time_major=is_time_major)
+    scale, zero_point = (0.0001, 0) if kind is np.int16 else (0.02, 3)
+    source = model.tensor(shape, kind, scale=scale, zero_point=zero_point)
+    output = model.lstm(source, units=units, is_time_major=is_time_major, kind=kind)
     return model.build([source], [output])
 
 
@@ -48,6 +53,35 @@ def test_a_list_has_two_jobs_for_each_step(batches: int) -> None:
     assert outputs == batches * steps * units + states
 
 
+@pytest.mark.parametrize(("inputs", "units"), [(12, 9), (3, 5)], ids=["pixels", "rows"])
+def test_a_step_of_int16_has_a_series_for_its_product(inputs: int, units: int) -> None:
+    """Of lower and of upper bytes, which the step before has written as planes."""
+    steps, batches = 7, 3
+    stages = compile_stages(lstm((batches, steps, inputs), units, kind=np.int16), "64-recurrent")
+    (found,) = stages.lists
+    assert [step.kernel for step in stages.program.steps] == [Kernel.ENGINE]
+    (operation,) = found.region.operations
+    # What inputs add to the gates is no step and no tensor of its own.
+    assert operation.positions == (0, 1)
+    jobs = [job for job in found.jobs if job.kind != JobKind.MOVE]
+    series, step = [JobKind.CONV, JobKind.CONV], JobKind.RECURRENT
+    assert [JobKind(job.kind) for job in jobs] == batches * [*series, *steps * [*series, step]]
+    lowers, uppers = (found.weighted_jobs[first::2] for first in range(2))
+    assert all(job.flags & JobFlag.LOWER and job.sums == SumFlag.KEEP for job in lowers)
+    assert all(job.sums == SumFlag.CONTINUE | SumFlag.SHIFTED for job in uppers)
+    assert all(job.flags & JobFlag.SHORT for job in uppers)
+    assert all(job.flags == JobFlag.SHORT for job in jobs if job.kind == step)
+    # Two products with two streams each, and what the steps of a batch share.
+    assert len({job.weights_offset for job in found.weighted_jobs}) == 4
+    # States are brought and joined once.
+    moves = [job.kind == JobKind.MOVE for job in found.jobs]
+    assert moves[0]
+    assert moves[-1]
+    stored = [item.transfer for item in found.transfers if item.transfer.is_store]
+    sizes = sum(transfer.moved_bytes for transfer in stored)
+    assert sizes == 2 * batches * steps * units + (2 + 2) * batches * units
+
+
 def test_reports_predict_what_the_choice_was_made_by() -> None:
     program = compile_model(lstm((1, 7, 12), 9), "64-recurrent")
     chosen, _ = predict_program(program, is_report=False)
@@ -66,9 +100,10 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", by_day(*CASES))
-def test_what_does_not_fit_at_once(case: str) -> None:
+@pytest.mark.parametrize("kind", [np.int8, np.int16])
+def test_what_does_not_fit_at_once(case: str, kind: Any) -> None:
     shape, units, is_time_major, config = CASES[case]
-    model = lstm(shape, units, is_time_major=is_time_major)
+    model = lstm(shape, units, is_time_major=is_time_major, kind=kind)
     sessions = [
         Session(Program.from_bytes(compile_model(model, name).to_bytes()))
         for name in ("baseline", config)
@@ -76,8 +111,9 @@ def test_what_does_not_fit_at_once(case: str) -> None:
     stages = compile_stages(model, config)
     assert engine_refusals(stages) == {}
     rng = np.random.default_rng(1)
+    limits = np.iinfo(kind)
     for _ in range(INFERENCES):
-        x = rng.integers(-128, 128, shape).astype(np.int8)
+        x = rng.integers(limits.min, limits.max + 1, shape).astype(kind)
         (expected,), (got,) = (session.run([x]) for session in sessions)
         assert np.array_equal(got, expected)
 
@@ -107,7 +143,56 @@ def test_what_is_left_to_the_cpu(shape: tuple[int, int, int], units: int, why: s
     assert reason == f"it {why}"
 
 
+def inexact_products(model: RecurrentModel, inputs: tuple[int, ...]) -> None:
+    """Let scales of what the hidden state adds be small and odd."""
+    for tensor in inputs[5:9]:
+        model.tensors[tensor].scales = (3.1e-6,)
+
+
+def large_biases(model: RecurrentModel, inputs: tuple[int, ...]) -> None:
+    """Let biases of a gate have more than 32 bits."""
+    tensor = model.tensors[inputs[12]]
+    tensor.data = np.full(tensor.shape, 2**31, np.int64).tobytes()
+
+
+ODD_SCALE = "has a scale with bits of less than 2**-31"
+
+
+@pytest.mark.parametrize(
+    ("change", "hidden", "reasons"),
+    [
+        (inexact_products, None, {1: ODD_SCALE}),
+        (None, (2.0**-29, 0), {1: "scales its hidden state by 2**0"}),
+        (large_biases, None, dict.fromkeys(range(2), "has sums of int16 that may be as large as")),
+    ],
+    ids=["scale", "hidden state", "sums"],
+)
+def test_steps_of_int16_that_would_not_be_exact_are_the_cpus(
+    change: Any, hidden: tuple[float, int] | None, reasons: dict[int, str]
+) -> None:
+    """What inputs add to the gates stays on the engine where that is exact."""
+    model = RecurrentModel(random.Random("exact"))
+    source = model.tensor((1, 5, 12), np.int16, scale=0.0001, zero_point=0)
+    kind: dict[str, Any] = {"is_time_major": False, "kind": np.int16}
+    output = model.lstm(source, units=9, hidden=hidden, **kind)
+    if change is not None:
+        change(model, model.operators[-1].inputs)
+    file = model.build([source], [output])
+    stages = compile_stages(file, "64-recurrent")
+    found = engine_refusals(stages)
+    assert [*found] == [*reasons]
+    assert all(found[position].startswith(f"it {why}") for position, why in reasons.items())
+    on_engine = Kernel.ENGINE in {step.kernel for step in stages.program.steps}
+    assert on_engine == (0 not in reasons)
+    sessions = [Session(compile_model(file, "baseline")), Session(stages.program)]
+    x = np.random.default_rng(1).integers(-(2**15), 2**15, (1, 5, 12)).astype(np.int16)
+    (expected,), (got,) = (session.run([x]) for session in sessions)
+    assert np.array_equal(got, expected)
+
+
 def test_engines_without_steps_of_lstms_say_so() -> None:
     stages = compile_stages(lstm((1, 3, 8), 4), "64-int16")
     why = "it takes RECURRENT jobs, which 64-int16 has not; engines with -recurrent have them"
     assert engine_refusals(stages) == {0: why}
+    stages = compile_stages(lstm((1, 3, 8), 4, kind=np.int16), "64-int16")
+    assert engine_refusals(stages) == {1: why}

@@ -351,18 +351,21 @@ def test_steps_of_lstms_are_for_engines_that_have_them() -> None:
     """Their fields can have any values, but for those that all jobs have."""
     rng = np.random.default_rng(7)
     scales = CellScales(-11, -(2**15), 2**15 - 1, 2**31 - 1, -31, -128)
-    step = Recurrence(2**16 - 1, 2**16 - 1, scales)
+    step = Recurrence(2**16 - 1, 2**15 - 1, scales)
     last = SCRATCHPAD_BYTES - 1
     jobs = [recurrence_job(step, Places(*(int(v) for v in rng.integers(last, size=5))))]
     jobs.append(recurrence_job(step, Places(-1, 2**32 - 1, last, 2**32 - 1, 2**32 - 1)))
-    assert check_jobs(jobs, has_recurrent=True) == 2 * [EngineError.NONE]
-    assert check_jobs(jobs) == 2 * [EngineError.BAD_KIND]
+    jobs.append(recurrence_job(dataclasses.replace(step, upper_step=2**16 - 1), Places(*5 * [3])))
+    assert jobs[-1].flags == JobFlag.SHORT
+    assert check_jobs(jobs, has_recurrent=True) == 3 * [EngineError.NONE]
+    assert check_jobs(jobs) == 3 * [EngineError.BAD_KIND]
     for changes, error in (
         ({"output": last + 1}, EngineError.OUTSIDE_SCRATCHPAD),
         ({"wait_transfers": TRANSFERS + 1}, EngineError.BAD_FIELD),
         ({"interval": 0}, EngineError.BAD_FIELD),
         ({"groups": 0}, EngineError.BAD_FIELD),
         ({"flags": JobFlag.WIDE}, EngineError.BAD_FIELD),
+        ({"flags": JobFlag.SHORT | JobFlag.WIDE}, EngineError.BAD_FIELD),
         ({"reserved_sums": 1}, EngineError.BAD_FIELD),
     ):
         bad = dataclasses.replace(jobs[0], **changes)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kiwicha.compiler.engine.ir.plan import PlannedRecurrence
-from kiwicha.contract.engine import JobKind
+from kiwicha.contract.engine import JobFlag, JobKind
 from kiwicha.contract.recurrences import FRACTION_BITS, EngineRecurrence
 
 __all__ = ["engine_recurrence"]
@@ -45,4 +45,6 @@ def engine_recurrence(
         "cell_min": scales.cell_min,
         "cell_max": scales.cell_max,
     }
+    if operation.planes is not None:
+        fields |= {"flags": JobFlag.SHORT, "upper_step": operation.planes.upper_step}
     return EngineRecurrence(**fields)

@@ -29,6 +29,7 @@ from kiwicha.contract.latencies import (
     MOVE_DRAIN_CYCLES,
     MOVE_START_CYCLES,
     RECURRENT_DRAIN_CYCLES,
+    RECURRENT_SHORT_CYCLES,
     RECURRENT_START_CYCLES,
     RECURRENT_UNIT_CYCLES,
     RECURRENT_WRITES,
@@ -211,8 +212,9 @@ def _move_work(move: EngineMove) -> Work:
 
 
 def _recurrent_work(job: EngineRecurrence) -> Work:
-    cycles, writes = job.units * RECURRENT_UNIT_CYCLES, job.units * RECURRENT_WRITES
-    start, drain = RECURRENT_START_CYCLES, RECURRENT_DRAIN_CYCLES
+    more = RECURRENT_SHORT_CYCLES if job.flags & JobFlag.SHORT else 0
+    cycles, writes = job.units * RECURRENT_UNIT_CYCLES, job.units * (RECURRENT_WRITES + more)
+    start, drain = RECURRENT_START_CYCLES, RECURRENT_DRAIN_CYCLES + more
     return Work(cycles, 0, 0, start, 0, 1, 0, 0, 0, writes, writes, 1, 1, drain)
 
 

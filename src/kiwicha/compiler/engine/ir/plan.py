@@ -231,7 +231,7 @@ class PlannedMove:
 
     Parameters
     ----------
-    operation : MoveOperation
+    operation : MoveOperation or RecurrentOperation
         What it is part of.
     source, target : int
         Buffers that it reads and writes.
@@ -239,7 +239,7 @@ class PlannedMove:
         What it moves, counted from their first bytes.
     """
 
-    operation: MoveOperation
+    operation: MoveOperation | RecurrentOperation
     source: int
     target: int
     job: MoveJob

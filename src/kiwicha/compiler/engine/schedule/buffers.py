@@ -1,7 +1,9 @@
 """Events in one order, and the buffers of the scratchpad that they need."""
 
-from kiwicha.compiler.engine.ir.plan import Compute, Event
+from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Event, Transfer
 from kiwicha.compiler.memory.placement import Buffer
+from kiwicha.compiler.tflite.graph import NO_TENSOR
+from kiwicha.contract.engine import READ_BYTES
 
 __all__ = ["Builder"]
 
@@ -14,6 +16,7 @@ class Builder:
         self._names: list[str] = []
         self._sizes: list[int] = []
         self._kept_until: dict[int, int] = {}
+        self._fills: dict[int, int] = {}
 
     def buffer(self, name: str, size: int) -> int:
         """Return the number of a new buffer."""
@@ -26,6 +29,23 @@ class Builder:
         self.events.append(event)
         for address, end in event.read_ends if isinstance(event, Compute) else ():
             self._sizes[address.buffer] = max(self._sizes[address.buffer], end)
+
+    def fill(self, value: int) -> int:
+        """Return the buffer of the equal bytes from which others are filled."""
+        if value not in self._fills:
+            buffer = self.buffer(f"bytes of {value}", READ_BYTES)
+            self._fills[value] = buffer
+            self.add(
+                Transfer(
+                    tensor=NO_TENSOR,
+                    tensor_offset=0,
+                    bytes=READ_BYTES,
+                    address=BufferAddress(buffer),
+                    is_store=False,
+                    constant=bytes([value & 0xFF]) * READ_BYTES,
+                )
+            )
+        return self._fills[value]
 
     def keep(self, buffer: int) -> None:
         """Let nothing that the last event needs take a buffer's place."""

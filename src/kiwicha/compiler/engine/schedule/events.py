@@ -22,8 +22,6 @@ from kiwicha.compiler.engine.schedule.stripes.readings import Reading
 from kiwicha.compiler.engine.schedule.stripes.stripes import Stripe, by_image
 from kiwicha.compiler.engine.schedule.stripes.writings import Writing
 from kiwicha.compiler.memory.placement import Buffer
-from kiwicha.compiler.tflite.graph import NO_TENSOR
-from kiwicha.contract.engine import READ_BYTES
 
 __all__ = ["OrderedEvents"]
 
@@ -68,7 +66,6 @@ class OrderedEvents:
         self._choice = choice
         self._builder = Builder()
         self._resident: dict[int, int] = {}
-        self._fills: dict[int, int] = {}
         self._loaded: set[int] = set()
         cascades = [striping.cascade for striping in choice.stripings]
         outside = {tensor for c in cascades for tensor in (*c.inputs, c.output)}
@@ -249,7 +246,7 @@ class OrderedEvents:
         buffer = target.address.buffer
         for copy in cascade.copies(operation, part, self._choice.streamed):
             if copy.source is None:
-                read, address = copy, BufferAddress(self._fill(copy.fill))
+                read, address = copy, BufferAddress(self._builder.fill(copy.fill))
             else:
                 source = sources[copy.source]
                 read = copy if source.reading is None else source.reading.in_buffer(copy)
@@ -263,23 +260,6 @@ class OrderedEvents:
                 yield PlannedMove(
                     operation=operation, source=address.buffer, target=buffer, job=job
                 )
-
-    def _fill(self, value: int) -> int:
-        """Return the buffer of the equal bytes from which others are filled."""
-        if value not in self._fills:
-            buffer = self._builder.buffer(f"bytes of {value}", READ_BYTES)
-            self._fills[value] = buffer
-            self._builder.add(
-                Transfer(
-                    tensor=NO_TENSOR,
-                    tensor_offset=0,
-                    bytes=READ_BYTES,
-                    address=BufferAddress(buffer),
-                    is_store=False,
-                    constant=bytes([value & 0xFF]) * READ_BYTES,
-                )
-            )
-        return self._fills[value]
 
     def _image_jobs(
         self,

@@ -1,46 +1,33 @@
 """From a layer of int16 to operations: planes, a convolution of them, and its results as int16."""
 
-import dataclasses
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
-
 from kiwicha.compiler.engine.ir.limits import limit, require
 from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence, internal_tensor
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
-from kiwicha.compiler.engine.ir.window import Image, Window
-from kiwicha.compiler.engine.ir.window_operations import (
-    Convolution,
-    DepthwiseConvolution,
-    WeightedOperation,
-)
-from kiwicha.compiler.engine.select.legalize import require_common_limits, window_of
+from kiwicha.compiler.engine.ir.window import Image
+from kiwicha.compiler.engine.select.legalize import require_common_limits
 from kiwicha.compiler.engine.select.shorts.convolutions import Part, in_two_passes
-from kiwicha.compiler.engine.select.shorts.planes import (
-    are_rows,
-    joining,
-    splitting,
-    splitting_rows,
-)
+from kiwicha.compiler.engine.select.shorts.planes import joining, splitting_of
 from kiwicha.compiler.engine.select.shorts.sums import (
     SUM_KERNELS,
     SUM_LIMITS,
     SUM_OPERATORS,
     sums_in_parts,
 )
+from kiwicha.compiler.engine.select.shorts.weights import (
+    BYTE_VALUES,
+    WEIGHTED_LIMITS,
+    WEIGHTED_OPERATORS,
+    short_weights,
+    weighted_operation,
+)
 from kiwicha.compiler.engine.select.upright import upright
-from kiwicha.compiler.lower.network import Layer, Network, weights_of
+from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.contract.configs import Config
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
 from kiwicha.kernels.mean import Mean
 from kiwicha.kernels.pool import Pool
-from kiwicha.kernels.short_conv import has_long_biases
-from kiwicha.numerics.long_sums import exact_scale
-from kiwicha.numerics.requantization import INT32_MAX
-from kiwicha.program.weight_streams import Parameters
 
 __all__ = ["SHORT_KERNELS", "SHORT_LIMITS", "SHORT_OPERATORS", "short_decision"]
 
@@ -51,65 +38,22 @@ SHORT_KERNELS = frozenset({
     *SUM_KERNELS,
 })
 """Kernels of layers of int16 that an engine with jobs of int16 computes."""
-_PRODUCTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
-SHORT_OPERATORS = (*_PRODUCTS, *SUM_OPERATORS)
+SHORT_OPERATORS = (*WEIGHTED_OPERATORS, *SUM_OPERATORS)
 """What these are in models."""
-_LARGEST = 1 << 15
-_BYTE_VALUES = 256
 
 
-@dataclass(frozen=True, eq=False)
-class _ShortLayer:
-    """A layer of int16 in the engine's terms; the scale is one of 32 bits, None if there is none.
-
-    Weights are [O, H, W, I], of separate channels [H, W, C].
-    """
-
-    layer: Layer
-    window: Window
-    is_depthwise: bool
-    weights: NDArray[np.int16]
-    bias: NDArray[np.int64]
-    scale: tuple[NDArray[np.int32], NDArray[np.int32]] | None
-
-    @property
-    def sums(self) -> NDArray[np.int64]:
-        """The largest size of each channel's sums."""
-        axes = (0, 1) if self.is_depthwise else (1, 2, 3)
-        sizes: NDArray[np.int64] = np.abs(self.weights).sum(axis=axes, dtype=np.int64)
-        return sizes * _LARGEST + np.abs(self.bias)
-
-
-@limit(*_PRODUCTS, "AVERAGE_POOL_2D")
+@limit(*WEIGHTED_OPERATORS, "AVERAGE_POOL_2D")
 def shorts_of_whole_upper_bytes(layer: Layer) -> str | None:
     """The clamp of int16 is all of its range, or what an activation leaves of whole upper bytes."""
     p: Conv | Pool | Mean = layer.params
     if isinstance(p, Mean):
         return None
-    if p.activation_min % _BYTE_VALUES == 0 and (p.activation_max + 1) % _BYTE_VALUES == 0:
+    if p.activation_min % BYTE_VALUES == 0 and (p.activation_max + 1) % BYTE_VALUES == 0:
         return None
     return f"is limited to {p.activation_min:,} to {p.activation_max:,}, within an upper byte"
 
 
-@limit(*_PRODUCTS)
-def scales_of_shorts(item: _ShortLayer) -> str | None:
-    """Scales of sums of 64 bits have no bits of less than 2**-31."""
-    return "has a scale with bits of less than 2**-31" if item.scale is None else None
-
-
-@limit(*_PRODUCTS)
-def sums_of_shorts(item: _ShortLayer) -> str | None:
-    """No sum of a layer of int16 needs more than 32 bits, whatever the inputs are."""
-    largest = int(item.sums.max(initial=0))
-    if item.scale is not None:
-        largest = int((item.sums << np.maximum(item.scale[1], 0)).max(initial=0))
-    if largest <= INT32_MAX:
-        return None
-    return f"has sums of int16 that may be as large as {largest:,}; the engine adds 32 bits"
-
-
-_PRODUCT_LIMITS = (scales_of_shorts, sums_of_shorts)
-SHORT_LIMITS = (shorts_of_whole_upper_bytes, *_PRODUCT_LIMITS, *SUM_LIMITS)
+SHORT_LIMITS = (shorts_of_whole_upper_bytes, *WEIGHTED_LIMITS, *SUM_LIMITS)
 """What must hold for layers of int16."""
 
 
@@ -152,81 +96,12 @@ def _operation(layer: Layer, position: int, config: Config) -> Operation:
         parts = sums_in_parts(layer, position, planes, results)
         weighted = parts[0].operation
     else:
-        item = _short_layer(layer)
         require((shorts_of_whole_upper_bytes,), layer)
-        require(_PRODUCT_LIMITS, item)
-        weighted = _weighted(item, position, planes, results)
+        weighted = weighted_operation(short_weights(layer), position, planes, results)
     window = weighted.window
-    inside = Image(window.input_rows, window.input_columns, window.channels)
     outside = Image(window.output_rows, window.output_columns, weighted.output_channels)
-    split = splitting_rows if are_rows(window) else splitting
     return OperationSequence.of([
-        split(position, layer.tensors["input"], inside, planes),
+        splitting_of(window, position, layer.tensors["input"], planes),
         in_two_passes(weighted, config, parts),
         joining(position, results, outside, layer.tensors["output"]),
     ])
-
-
-def _short_layer(layer: Layer) -> _ShortLayer:
-    p: Conv = layer.params
-    weights = weights_of(layer)
-    is_depthwise = layer.kernel is Kernel.SHORT_DEPTHWISE_CONV
-    if is_depthwise:
-        weights = weights.reshape(p.kernel_height, p.kernel_width, p.output_channels)
-    else:
-        shape = (p.output_channels, p.kernel_height, p.kernel_width, p.input_channels)
-        weights = weights.reshape(shape)
-    if is_depthwise and (p.depth_multiplier > 1 or p.input_channels == 1):
-        is_depthwise, weights = False, _of_all_channels(p, weights)
-    multiplier, shift = (layer.constants[name].astype(np.int32) for name in ("multiplier", "shift"))
-    bias = layer.constants["bias"]
-    window = window_of(layer)
-    if is_depthwise:
-        window, weights = _without_column_dilation(window, weights)
-    return _ShortLayer(
-        layer,
-        window,
-        is_depthwise,
-        np.ascontiguousarray(weights),
-        bias.astype(np.int64),
-        exact_scale(multiplier, shift) if has_long_biases(bias) else (multiplier, shift),
-    )
-
-
-def _of_all_channels(p: Conv, taps: NDArray[np.int16]) -> NDArray[np.int16]:
-    """Return weights [O, H, W, I] with zeros for the channels that an output does not read."""
-    full = np.zeros((p.output_channels, *taps.shape[:2], p.input_channels), taps.dtype)
-    outputs = np.arange(p.output_channels)
-    full[outputs, :, :, outputs // p.depth_multiplier] = taps.transpose(2, 0, 1)
-    return full
-
-
-def _without_column_dilation(
-    window: Window, taps: NDArray[np.int16]
-) -> tuple[Window, NDArray[np.int16]]:
-    """Return the window and the weights with zeros in the columns that dilation skips."""
-    step = window.dilation_columns
-    rows, columns, channels = taps.shape
-    wide = np.zeros((rows, (columns - 1) * step + 1, channels), taps.dtype)
-    wide[:, ::step] = taps
-    window = dataclasses.replace(window, kernel_columns=wide.shape[1], dilation_columns=1)
-    return window, wide
-
-
-def _weighted(item: _ShortLayer, position: int, planes: int, results: int) -> WeightedOperation:
-    assert item.scale is not None
-    p: Conv = item.layer.params
-    made = DepthwiseConvolution if item.is_depthwise else Convolution
-    return made(
-        position=position,
-        inputs=(planes,),
-        output=results,
-        window=item.window,
-        output_channels=len(item.bias),
-        parameters=Parameters(item.bias.astype(np.int32), *item.scale),
-        input_zero_point=0,
-        output_zero_point=0,
-        clamp=(p.activation_min // _BYTE_VALUES, p.activation_max // _BYTE_VALUES),
-        weights=item.weights,
-        is_wide=True,
-    )

@@ -15,10 +15,12 @@ __all__ = [
     "SHORT_BYTES",
     "are_rows",
     "joining",
+    "joining_rows",
     "planes_image",
     "row_windows",
     "shorts_image",
     "splitting",
+    "splitting_of",
     "splitting_rows",
 ]
 
@@ -88,6 +90,13 @@ def splitting_rows(position: int, source: int, image: Image, output: int) -> Mov
     return moved(position, [copy], {source: shorts_image(image)}, output, there)
 
 
+def splitting_of(window: Window, position: int, source: int, output: int) -> MoveOperation:
+    """Return the move of a tensor to the planes that a window reads; others as of `splitting`."""
+    image = Image(window.input_rows, window.input_columns, window.channels)
+    split = splitting_rows if are_rows(window) else splitting
+    return split(position, source, image, output)
+
+
 def row_windows(window: Window) -> tuple[Window, Window, Window]:
     """Return the windows on lower rows, on upper rows, and on what both need, of rows of planes."""
     reach = (window.kernel_rows - 1) * window.dilation_rows
@@ -114,3 +123,17 @@ def joining(position: int, source: int, image: Image, output: int) -> MoveOperat
     ordered, piece = in_order(loops, 1)
     copy = StridedCopy(source, 0, 0, ordered, piece)
     return moved(position, [copy], {source: planes_image(image)}, output, shorts_image(image))
+
+
+def joining_rows(position: int, source: int, image: Image, output: int) -> MoveOperation:
+    """Return the move of planes that are rows; parameters as of `splitting`."""
+    size = image.row_bytes
+    loops = (
+        Loop(image.rows, SHORT_BYTES * size, SHORT_BYTES * size),
+        Loop(size, 1, SHORT_BYTES),
+        Loop(SHORT_BYTES, size, 1),
+    )
+    ordered, piece = in_order(loops, 1)
+    copy = StridedCopy(source, 0, 0, ordered, piece)
+    there = Image(SHORT_BYTES * image.rows, image.columns, image.channels)
+    return moved(position, [copy], {source: there}, output, shorts_image(image))
