@@ -42,7 +42,14 @@ from kiwicha.numerics.long_sums import exact_scale
 from kiwicha.numerics.requantization import INT32_MAX
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["SHORT_KERNELS", "SHORT_LIMITS", "SHORT_OPERATORS", "short_decision"]
+__all__ = [
+    "SHORT_KERNELS",
+    "SHORT_LIMITS",
+    "SHORT_OPERATORS",
+    "short_decision",
+    "upper_clamp",
+    "without_jobs_of_int16",
+]
 
 SHORT_KERNELS = frozenset({
     Kernel.SHORT_CONV,
@@ -52,6 +59,7 @@ SHORT_KERNELS = frozenset({
 })
 """Kernels of layers of int16 that an engine with jobs of int16 computes."""
 _PRODUCTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
+_CLAMPED = ("ADD", "AVERAGE_POOL_2D", "LEAKY_RELU", "MAX_POOL_2D", "MUL", "RELU6", "SUB")
 SHORT_OPERATORS = (*_PRODUCTS, *SUM_OPERATORS)
 """What these are in models."""
 _LARGEST = 1 << 15
@@ -80,15 +88,19 @@ class _ShortLayer:
         return sizes * _LARGEST + np.abs(self.bias)
 
 
-@limit(*_PRODUCTS, "AVERAGE_POOL_2D")
-def shorts_of_whole_upper_bytes(layer: Layer) -> str | None:
+@limit(*_PRODUCTS, *_CLAMPED)
+def shorts_of_whole_upper_bytes(clamp: tuple[int, int]) -> str | None:
     """The clamp of int16 is all of its range, or what an activation leaves of whole upper bytes."""
-    p: Conv | Pool | Mean = layer.params
-    if isinstance(p, Mean):
+    low, high = clamp
+    if low % _BYTE_VALUES == 0 and (high + 1) % _BYTE_VALUES == 0:
         return None
-    if p.activation_min % _BYTE_VALUES == 0 and (p.activation_max + 1) % _BYTE_VALUES == 0:
-        return None
-    return f"is limited to {p.activation_min:,} to {p.activation_max:,}, within an upper byte"
+    return f"is limited to {low:,} to {high:,}, within an upper byte"
+
+
+def _require_whole_upper_bytes(p: Conv | Pool | Mean) -> None:
+    """Refuse parameters with a clamp that is within an upper byte."""
+    if not isinstance(p, Mean):
+        upper_clamp(p.activation_min, p.activation_max)
 
 
 @limit(*_PRODUCTS)
@@ -127,8 +139,7 @@ def short_decision(network: Network, position: int, config: Config) -> Decision:
     """
     layer = network.layers[position]
     if not config.has_int16:
-        why = f"is {layer.name} of int16, which engines with -int16 in their names compute"
-        return Decision((), (Refusal("", why),))
+        return without_jobs_of_int16(layer)
     turned = upright(layer)
     forms = [("", layer), *([] if turned is None else [("upright", turned)])]
     if turned is not None and layer.params.input_height == 1:
@@ -144,16 +155,34 @@ def short_decision(network: Network, position: int, config: Config) -> Decision:
     return Decision(tuple(candidates), tuple(refusals))
 
 
+def without_jobs_of_int16(layer: Layer) -> Decision:
+    """Return why an engine without jobs of int16 does not compute a layer that others do."""
+    why = f"is {layer.name} of int16, which engines with -int16 in their names compute"
+    return Decision((), (Refusal("", why),))
+
+
+def upper_clamp(low: int, high: int) -> tuple[int, int]:
+    """Return the limits of upper bytes that a clamp of int16 is.
+
+    Raises
+    ------
+    BrokenLimitError
+        If it is within an upper byte.
+    """
+    require((shorts_of_whole_upper_bytes,), (low, high))
+    return low // _BYTE_VALUES, high // _BYTE_VALUES
+
+
 def _operation(layer: Layer, position: int, config: Config) -> Operation:
     planes, results = (internal_tensor(position, number) for number in range(2))
     parts: tuple[Part, ...] = ()
     if layer.kernel in SUM_KERNELS:
-        require((shorts_of_whole_upper_bytes,), layer)
+        _require_whole_upper_bytes(layer.params)
         parts = sums_in_parts(layer, position, planes, results)
         weighted = parts[0].operation
     else:
         item = _short_layer(layer)
-        require((shorts_of_whole_upper_bytes,), layer)
+        _require_whole_upper_bytes(layer.params)
         require(_PRODUCT_LIMITS, item)
         weighted = _weighted(item, position, planes, results)
     window = weighted.window
