@@ -14,6 +14,9 @@ from tests.support.choices import by_day
 from tests.support.models.convolution_chain import (
     convolution_chain,
     decoder_chain,
+    element_layer,
+    mixed_chain,
+    residual_chain,
     summing_chain,
 )
 from tests.support.oracle import oracle
