@@ -129,13 +129,51 @@ class _Item:
         return self.window.channels
 
 
-@limit(*_PAIRS)
-def operands_of_shorts(p: Elementwise) -> str | None:
-    """One tensor of int16 has the output's shape; the other one, too, or one pixel. SUB: the first.
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """A layer of two tensors."""
 
-    A single number is a constant.
+    params: Elementwise
+    tensors: tuple[Tensor, Tensor]
+    operator: ShortOperator
+
+    @property
+    def order(self) -> tuple[int, int] | None:
+        """The operand with the output's shape, and the other one; None if there is none."""
+        orders = ((0, 1), (1, 0))
+        for first, second in orders[:1] if self.operator is ShortOperator.SUB else orders:
+            if not self.tensors[first].is_constant and self.is_full(first):
+                if self.is_full(second) or self._is_pixel(second):
+                    return first, second
+        return None
+
+    def is_full(self, number: int) -> bool:
+        """Whether an operand has the output's shape."""
+        sides = zip(self.params.shape, self._strides(number), self._whole, strict=True)
+        return all(n == 1 or a == b for n, a, b in sides)
+
+    def _is_pixel(self, number: int) -> bool:
+        """Whether an operand has a number for each channel; a constant may have one for all."""
+        *rest, channels = zip(self.params.shape, self._strides(number), strict=True)
+        is_apart = channels[0] == 1 or channels[1] == 1
+        has_one = channels[1] == 0 and self.tensors[number].is_constant
+        return all(n == 1 or stride == 0 for n, stride in rest) and (is_apart or has_one)
+
+    def _strides(self, number: int) -> tuple[int, ...]:
+        return (self.params.strides_1, self.params.strides_2)[number]
+
+    @property
+    def _whole(self) -> tuple[int, ...]:
+        return row_major_strides(self.params.shape)
+
+
+@limit(*_PAIRS)
+def operands_of_shorts(item: _Pair) -> str | None:
+    """One of two tensors of int16 is computed and has the output's shape; of SUB the first.
+
+    The other one has it, too, or is one pixel, or a constant of one number.
     """
-    return None if _order(p) is not None else "has operands of int16 that are repeated otherwise"
+    return None if item.order is not None else "has operands of int16 that are repeated otherwise"
 
 
 @limit("ADD", "SUB")
@@ -290,52 +328,25 @@ def _scales(p: ShortFunction | ShortLeakyRelu | Pool) -> ElementScales:
     )
 
 
-def _order(p: Elementwise) -> tuple[int, int] | None:
-    """Return the operand with the output's shape, and the other one; None if there is none."""
-    strides = (p.strides_1, p.strides_2)
-    for order in ((0, 1), (1, 0)):
-        full, other = (strides[k] for k in order)
-        if _is_full(p, full) and (_is_full(p, other) or _is_by_channel(p, other)):
-            return order
-    return None
-
-
-def _is_full(p: Elementwise, strides: tuple[int, ...]) -> bool:
-    wanted = row_major_strides(p.shape)
-    return all(n == 1 or a == b for n, a, b in zip(p.shape, strides, wanted, strict=True))
-
-
-def _is_by_channel(p: Elementwise, strides: tuple[int, ...]) -> bool:
-    """Whether an operand has a number for each channel, or one for all."""
-    sides = zip(p.shape[:-1], strides[:-1], strict=True)
-    return all(n == 1 or stride == 0 for n, stride in sides)
-
-
 def _pair(
     network: Network, layer: Layer, operator: ShortOperator
 ) -> tuple[tuple[_Operand, ...], ElementScales]:
     """Return the operands of a layer of two tensors, and their scales."""
     p: Elementwise = layer.params
-    require((operands_of_shorts,), p)
-    order = _order(p)
-    assert order is not None
+    first, second = (network.tensors[layer.tensors[name]] for name in _NAMES)
+    item = _Pair(p, (first, second), operator)
+    require((operands_of_shorts,), item)
+    assert item.order is not None
     if operator is not ShortOperator.MUL:
         require((scales_of_operands,), p)
-    strides = (p.strides_1, p.strides_2)
-    tensors = [network.tensors[layer.tensors[_NAMES[k]]] for k in order]
-    is_full = _is_full(p, strides[order[1]])
-    if operator is ShortOperator.SUB and order != (0, 1):
-        raise BrokenLimitError("has operands of int16 that are repeated otherwise")
-    if not is_full and strides[order[1]][-1] == 0 and p.shape[-1] > 1:
-        # One number for all channels: of a constant, one for each.
-        if not tensors[1].is_constant:
-            raise BrokenLimitError("has operands of int16 that are repeated otherwise")
-    if tensors[0].is_constant:
-        raise BrokenLimitError("has a constant first operand of int16")
+    full, other = item.order
+    operands = (
+        _Operand(item.tensors[full]),
+        _Operand(item.tensors[other], not item.is_full(other)),
+    )
     scales = [(p.multiplier_1, p.shift_1), (p.multiplier_2, p.shift_2)]
-    return (_Operand(tensors[0]), _Operand(tensors[1], not is_full)), ElementScales(
-        *(scales[k] for k in order),
-        (p.output_multiplier, p.output_shift),
+    return operands, ElementScales(
+        *(scales[full], scales[other], (p.output_multiplier, p.output_shift)),
         upper_clamp(p.activation_min, p.activation_max),
     )
 
