@@ -250,4 +250,5 @@ _CAUSES = {
     JobKind.SOFTMAX: "the engine's softmax unit",
     JobKind.DEPTHWISE_UNIT: "the engine's depthwise unit",
     JobKind.RECURRENT: "the engine's unit for steps of LSTMs",
+    JobKind.SHORT_ELEMENTS: "the engine's unit for numbers of int16, or its requantizer",
 }

@@ -26,6 +26,8 @@ _WEIGHT_SCALE = 0.01
 _SEQUENCE = (1, 6, 16)
 _UNITS = 16
 _HIDDEN_SCALE, _CELL_SCALE = 1 / 128, 2.0**-12
+_SHORT_SHAPE = (1, 4, 20, 6)
+_SHORT_SCALES = (0.001, 0.0007, 0.0012)
 _STRIDES = {"strideH": 1, "strideW": 1}
 _DEPTHWISE = {**_STRIDES, "depthMultiplier": 1}
 
@@ -79,6 +81,7 @@ def examples(config: Config, *, seed: int = 1) -> Iterator[Example]:
         has_softmax=config.has_softmax,
         has_depthwise=config.has_depthwise,
         has_recurrent=config.has_recurrent,
+        has_elements=config.has_short_elements,
     )
     for kind in kinds:
         model = _MODELS[kind](np.random.default_rng((seed, kind)))
@@ -222,6 +225,17 @@ def _steps(rng: np.random.Generator) -> bytes:
     return builder.build(inputs=[source], outputs=[result])
 
 
+def _short_pair(rng: np.random.Generator) -> bytes:
+    """Return a SUB of int16."""
+    del rng
+    builder = ModelBuilder("self-test")
+    first, second, output = (
+        builder.tensor(_SHORT_SHAPE, np.int16, scale=scale) for scale in _SHORT_SCALES
+    )
+    builder.operator("SUB", [first, second], [output])
+    return builder.build(inputs=[first, second], outputs=[output])
+
+
 _MODELS: dict[JobKind, Callable[[np.random.Generator], bytes]] = {
     JobKind.CONV: _convolution,
     JobKind.DEPTHWISE: _depthwise,
@@ -233,4 +247,5 @@ _MODELS: dict[JobKind, Callable[[np.random.Generator], bytes]] = {
     JobKind.SOFTMAX: _softmax,
     JobKind.DEPTHWISE_UNIT: _beside,
     JobKind.RECURRENT: _steps,
+    JobKind.SHORT_ELEMENTS: _short_pair,
 }

@@ -31,6 +31,7 @@ from kiwicha.contract.latencies import (
     WEIGHT_READ_CYCLES,
     drain_cycles,
 )
+from kiwicha.contract.short_elements import ELEMENT_LANES, has_short_elements
 from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.addressing.address_generator import AddressGenerator
 from kiwicha.gateware.engine.addressing.group_controller import GroupController
@@ -48,6 +49,7 @@ from kiwicha.gateware.engine.joined_beats import JoinedBeats
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
 from kiwicha.gateware.engine.result_places import RESULT_TAG, count_places, write_lines
+from kiwicha.gateware.engine.short_elements.short_element_unit import ShortElementUnit
 from kiwicha.gateware.engine.softmax.interfaces import DISTANCE_BITS
 from kiwicha.gateware.engine.weights.interfaces import RESIDENT_BITS
 from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
@@ -87,7 +89,8 @@ class Datapath(wiring.Component):
     has_depthwise : bool
         There is a `DepthwiseSide`; the requantizer has 8 lanes or more.
     has_int16 : bool
-        There are jobs of int16; without a depthwise unit.
+        There are jobs of int16; without a depthwise unit. With 8 outputs or more those of kind
+        SHORT_ELEMENTS, too.
     has_recurrent : bool
         There are RECURRENT jobs.
     vendor : Vendor
@@ -147,6 +150,9 @@ class Datapath(wiring.Component):
             lanes=self.lanes, tag_bits=RESULT_TAG.size, has_int16=has_int16
         )
         self.units = ByteUnits(has_softmax=has_softmax, has_recurrent=has_recurrent)
+        self.elements = (
+            ShortElementUnit() if has_short_elements(macs, has_int16=has_int16) else None
+        )
         self.side = (
             DepthwiseSide(
                 vendor=vendor,
@@ -186,11 +192,13 @@ class Datapath(wiring.Component):
             drain_cycles=drain_cycles(self.macs, self.lanes, has_int16=self.has_int16),
             has_softmax=has_softmax,
             has_recurrent=self.units.has_recurrent,
+            has_elements=self.elements is not None,
         )
         m.submodules.addresses = addresses = AddressGenerator(
             beats=self.outputs // self.lanes,
             has_softmax=has_softmax,
             has_recurrent=self.units.has_recurrent,
+            has_elements=self.elements is not None,
             has_depthwise=self.has_depthwise,
             deep_lanes=READ_BYTES if self.is_deep else INPUT_LANES,
             has_gathered=self.has_gathered,
@@ -198,6 +206,9 @@ class Datapath(wiring.Component):
         # A job that writes without the requantizer may do so.
         has_lines = Signal(init=1)
         self._begin_groups(m, groups, addresses, has_lines)
+        if self.elements is not None:
+            m.submodules.elements = self.elements
+            self._begin_elements(m, self.elements, groups, addresses)
         operation, valid = addresses.operations.payload, addresses.operations.valid
         ends = addresses.done | self.units.ends_table if has_softmax else addresses.done
         drops_second = groups.is_last & (self.job.last_beats == 1)
@@ -232,6 +243,7 @@ class Datapath(wiring.Component):
         if self.has_int16:
             result, is_lower = self._with_lowers(m, has_result)
             has_result |= is_lower
+        has_short_lines = self.elements is not None and self.lanes == ELEMENT_LANES
         wiring.connect(m, wiring.flipped(self.other_lines), self.scratchpad.others)
         m.d.comb += self.lines.read_data.eq(self.scratchpad.line_read_data)
         write_lines(
@@ -244,6 +256,8 @@ class Datapath(wiring.Component):
             access=self.lines.accesses,
             beside=beside,
             joined=joined,
+            whole=self._whole() if has_short_lines else None,
+            is_whole=self._is_whole if has_short_lines else None,
         )
         if self.adder is not None:
             m.submodules.adder = self.adder
@@ -268,10 +282,21 @@ class Datapath(wiring.Component):
     @property
     def _has_no_weights(self) -> Value:
         """Whether the job is one without a weight stream."""
-        is_move = self.job.kind == JobKind.MOVE
-        if not self.units.has_recurrent:
-            return is_move
-        return is_move | (self.job.kind == JobKind.RECURRENT)
+        found = self.job.kind == JobKind.MOVE
+        if self.units.has_recurrent:
+            found |= self.job.kind == JobKind.RECURRENT
+        return found if self.elements is None else found | self._is_elements
+
+    @property
+    def _is_elements(self) -> Value:
+        """Whether the job is one of the unit for numbers of int16."""
+        return self.job.kind == JobKind.SHORT_ELEMENTS
+
+    @property
+    def _is_whole(self) -> Value:
+        """Whether the job's results have both bytes behind each other."""
+        assert self.elements is not None
+        return self._is_elements & self.elements.is_whole
 
     @property
     def _keeps(self) -> Value:
@@ -333,6 +358,30 @@ class Datapath(wiring.Component):
             self.counts.busy.eq(addresses.operations.valid | self.units.is_working),
             self.counts.waits_weights.eq(groups.waits_weights),
             self.counts.waits_requantizer.eq(addresses.is_held),
+        ]
+
+    def _begin_elements(
+        self,
+        m: Module,
+        elements: ShortElementUnit,
+        groups: GroupController,
+        addresses: AddressGenerator,
+    ) -> None:
+        """Connect the jobs of the unit for numbers of int16, and its reads."""
+        is_chosen_s1 = Signal(name="is_elements_s1")
+        m.d.sync += is_chosen_s1.eq(self._is_elements)
+        m.d.comb += [
+            elements.job.eq(self.job),
+            elements.start.eq(groups.begins_group & self._is_elements),
+            elements.read_data.eq(self.scratchpad.read_data),
+            groups.is_free.eq(
+                addresses.is_free | self.units.is_free | (self._is_elements & ~elements.is_busy)
+            ),
+            groups.group_ends.eq(addresses.done | self.units.done | elements.done),
+            addresses.unit_address.eq(Mux(is_chosen_s1, elements.address, self.units.address)),
+            self.counts.busy.eq(
+                addresses.operations.valid | self.units.is_working | elements.is_working
+            ),
         ]
 
     def _read(self, m: Module, operation: data.View, valid: Signal, tag: data.View) -> None:
@@ -524,11 +573,53 @@ class Datapath(wiring.Component):
             sums_s1.eq(Mux(result.valid, sums, 0)),
             place_s1.eq(place),
         ]
+        if self.elements is not None:
+            self._scale_elements(m, self.elements, place, sums_s1)
         if self.side is not None and self.joined is None:
             self._share_requantizer(m, self.side, result.valid, place, sums_s1)
         elif self.side is not None and self.joined is not None:
             has_beat = result.valid & kept
             self._join_beats(m, self.side, self.joined, has_beat, is_second)
+
+    def _scale_elements(
+        self, m: Module, elements: ShortElementUnit, place: data.View, sums_s1: Signal
+    ) -> None:
+        """Connect passes of the unit for numbers of int16, in whose jobs the array has no sums."""
+        requantizer, beats = self.requantizer, self.requantizer.beats
+        sums = data.View(beats.payload.sums.shape(), sums_s1)
+        m.d.comb += [
+            requantizer.is_operand.eq(elements.is_operand),
+            requantizer.is_product.eq(elements.is_product),
+            requantizer.is_difference.eq(elements.is_difference),
+        ]
+        for lane in range(ELEMENT_LANES):
+            m.d.comb += [
+                requantizer.others[lane].eq(elements.others[lane]),
+                elements.raised[lane].eq(requantizer.raised[lane]),
+                elements.products[lane].eq(requantizer.products[lane]),
+            ]
+        with m.If(elements.takes):
+            # Of more lanes the unit has the first ones; whole numbers fill the others.
+            m.d.comb += [
+                place.address.eq(elements.place),
+                place.drops_second.eq(~elements.is_whole if self.lanes > ELEMENT_LANES else 0),
+            ]
+            m.d.sync += beats.valid.eq(1)
+            m.d.sync += [sums[k].eq(one) for k, one in enumerate(elements.totals)]
+        with m.If(elements.has_scales):
+            for lane in range(ELEMENT_LANES):
+                parameters, scale = beats.payload.parameters[lane], elements.scales[lane]
+                m.d.comb += [
+                    parameters.bias.eq(elements.biases[lane]),
+                    parameters.multiplier.eq(scale.multiplier),
+                    parameters.left.eq(scale.left),
+                    parameters.right.eq(scale.right),
+                ]
+
+    def _whole(self) -> Value:
+        """Return a line of results of int16, both bytes behind each other."""
+        results = zip(self.requantizer.lowers, self.requantizer.results.payload.values, strict=True)
+        return Cat(Cat(*both) for both in list(results)[:ELEMENT_LANES])
 
     def _with_lowers(self, m: Module, has_result: Value) -> tuple[Any, Value]:
         """Return results, each followed by lower bytes if it has any, and whether it is these.
@@ -542,8 +633,9 @@ class Datapath(wiring.Component):
         is_lower = Signal()
         lower_tag = Signal(RESULT_TAG)
         m.d.comb += requantizer.is_short.eq(is_short)
+        has_lower = is_short if self.elements is None else is_short & ~self._is_whole
         m.d.sync += [
-            is_lower.eq(has_result & is_short),
+            is_lower.eq(has_result & has_lower),
             lower_tag.eq(tag),
             lower_tag.address.eq(tag.address + self.job.input_2_address),
         ]
@@ -554,6 +646,10 @@ class Datapath(wiring.Component):
                 Mux(is_lower, requantizer.lowers, result.payload.values)
             ),
         ]
+        if self.elements is not None and self.lanes > ELEMENT_LANES:
+            # As many bytes as lanes.
+            with m.If(self._is_whole):
+                m.d.comb += Value.cast(both.payload.values).eq(self._whole())
         return both, is_lower
 
     def _join_beats(

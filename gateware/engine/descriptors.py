@@ -8,6 +8,7 @@ from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer
 from kiwicha.contract.layout import Struct
 from kiwicha.contract.moves import EngineMove
 from kiwicha.contract.recurrences import EngineRecurrence
+from kiwicha.contract.short_elements import EngineShortElements
 
 __all__ = [
     "ADDRESS_BITS",
@@ -16,6 +17,7 @@ __all__ = [
     "LINE_BITS",
     "MOVE",
     "RECURRENCE",
+    "SHORT_ELEMENTS",
     "TRANSFER",
     "layout_of",
 ]
@@ -57,4 +59,5 @@ def layout_of(kind: type[Struct]) -> data.StructLayout:
 JOB = layout_of(EngineJob)
 MOVE = layout_of(EngineMove)
 RECURRENCE = layout_of(EngineRecurrence)
+SHORT_ELEMENTS = layout_of(EngineShortElements)
 TRANSFER = layout_of(EngineTransfer)

@@ -91,6 +91,8 @@ def write_lines(
     access: Any,
     beside: Any = None,
     joined: Any = None,
+    whole: Value | None = None,
+    is_whole: Value | None = None,
 ) -> None:
     """Build the line port: results and those of units first, of which there is never both.
 
@@ -116,6 +118,8 @@ def write_lines(
         Bytes of the depthwise unit's own requantizer, when there is nothing else of these.
     joined : JoinedBeats or None
         What joins beats of results, with a requantizer of 8 lanes.
+    whole, is_whole : Value or None
+        A line of results of 16 bits, and whether they are so, with a requantizer of 8 lanes.
     """
     tag = data.View(RESULT_TAG, result.payload.tag)
     octets = Value.cast(result.payload.values)
@@ -151,6 +155,9 @@ def write_lines(
             if joined is not None:
                 with m.If(joined.joins):
                     m.d.comb += scratchpad.line_mask.eq((1 << LINE_BYTES) - 1)
+            if is_whole is not None:
+                with m.If(is_whole):
+                    m.d.comb += scratchpad.line_mask.eq((1 << LINE_BYTES) - 1)
     sums = Const(0) if summed is None else summed.valid
     column = Value.cast(moved.payload.column)
     if summed is not None:
@@ -171,6 +178,8 @@ def write_lines(
     line = octets.replicate(LINE_BYTES // lanes)
     if joined is not None:
         line = Mux(joined.joins, Cat(joined.first, octets), line)
+    if whole is not None and is_whole is not None:
+        line = Mux(is_whole, whole, line)
     # A LUT of six inputs chooses one of four bits.
     has_column = sums | (moved.valid & moved.payload.is_column)
     chosen = Cat(has_result | has_column, moved.valid | sums)

@@ -18,6 +18,7 @@ from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.contract.recurrences import EngineRecurrence
+from kiwicha.contract.short_elements import EngineShortElements, has_short_elements
 from kiwicha.errors import ProgramError
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.float_tables import (
@@ -39,6 +40,12 @@ from kiwicha.sim.reference.engine_recurrences import (
     execute_recurrence,
     recurrence_reads,
     recurrence_writes,
+)
+from kiwicha.sim.reference.engine_short_elements import (
+    check_elements,
+    elements_reads,
+    elements_writes,
+    execute_elements,
 )
 from kiwicha.sim.reference.engine_units import check_units, may_start
 from kiwicha.sim.reference.kept_weights import KeptWeights
@@ -149,6 +156,8 @@ class Engine:
             execute_move(job, scratchpad)
         elif isinstance(job, EngineRecurrence):
             execute_recurrence(job, scratchpad)
+        elif isinstance(job, EngineShortElements):
+            execute_elements(job, scratchpad)
         else:
             execute_job(
                 job,
@@ -217,6 +226,8 @@ def _check(
             check_move(job)
         elif isinstance(job, EngineRecurrence):
             check_recurrence(job, has_recurrent=has_recurrent)
+        elif isinstance(job, EngineShortElements):
+            check_elements(job, has_elements=has_short_elements(params.macs, has_int16=has_int16))
         else:
             check_kind(job, has_int16=has_int16)
     _check_order(jobs, transfers, params.macs)
@@ -382,4 +393,6 @@ def _ranges(job: AnyJob, macs: int) -> tuple[list[Range], list[Range]]:
         return [move_read(job)], [move_write(job)]
     if isinstance(job, EngineRecurrence):
         return recurrence_reads(job), recurrence_writes(job)
+    if isinstance(job, EngineShortElements):
+        return elements_reads(job), elements_writes(job)
     return read_ranges(job, macs), [written_range(job, macs)]

@@ -3,6 +3,7 @@
 from kiwicha.compiler import CONTROL_FLOW, FOLDED_ONLY, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
 from kiwicha.compiler.engine.select.recurrent import RECURRENT_OPERATORS
+from kiwicha.compiler.engine.select.shorts.elements import SHORT_ELEMENT_OPERATORS
 from kiwicha.compiler.engine.select.shorts.layers import SHORT_OPERATORS
 from kiwicha.compiler.tflite.operators import CARRIED_TYPES, OPERATORS, Family
 from kiwicha.compiler.tflite.tensor import TensorType
@@ -46,6 +47,10 @@ def operator_table() -> list[str]:
     ]
 
 
+_ON_SHORT_ENGINES = {*SHORT_OPERATORS, *SHORT_ELEMENT_OPERATORS}
+"""What engines with ``-int16`` compute of int16."""
+
+
 def _placement(name: str) -> str:
     if name in {*FOLDED_ONLY, *CONTROL_FLOW}:
         return "compiler"
@@ -63,7 +68,7 @@ def _placement(name: str) -> str:
 
 def _on_some_engines(name: str) -> str:
     """Return where else the last of an operator's types is computed, which is int16."""
-    return ", with `-int16` engine" if name in SHORT_OPERATORS else ""
+    return ", with `-int16` engine" if name in _ON_SHORT_ENGINES else ""
 
 
 def _other_types(name: str) -> list[TensorType]:

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 
 from kiwicha.contract.engine import (
+    EngineJob,
     EngineTransfer,
     JobFlag,
     JobKind,
@@ -12,6 +13,7 @@ from kiwicha.contract.engine import (
 )
 from kiwicha.contract.moves import AnyJob, EngineMove, MoveFlag
 from kiwicha.contract.recurrences import EngineRecurrence
+from kiwicha.contract.short_elements import EngineShortElements, ShortForm, ShortOperator
 from tests.gateware.engine.random_lists import Case
 
 __all__ = ["points_of"]
@@ -54,17 +56,29 @@ def _features(job: AnyJob) -> Iterator[str]:
         return
     if isinstance(job, EngineRecurrence):
         return
+    if isinstance(job, EngineShortElements):
+        yield f"{ShortOperator(job.operator).name} of {ShortForm(job.form).name}"
+        yield "one block" if job.blocks == 1 else "several blocks"
+        yield (
+            "clamped" if (job.activation_min, job.activation_max) != (-128, 127) else "whole range"
+        )
+        return
     flags, sums = JobFlag(job.flags), SumFlag(job.sums)
     yield from (str(flag.name) for flag in flags)
     yield from (f"sums {flag.name}" for flag in sums)
     yield "no flags" if not flags else "flags"
     yield "one group" if job.groups == 1 else "several groups"
     yield "one row" if job.output_rows == 1 else "several rows"
-    yield "clamped" if (job.activation_min, job.activation_max) != (-128, 127) else "whole range"
+    yield _clamp(job)
     if JobKind(job.kind) in _WINDOWS:
         yield "one kernel row" if job.kernel_rows == 1 else "several kernel rows"
         yield "stride 1" if job.stride_rows == 1 else "stride of several rows"
         yield "rows before the image" if job.first_row < 0 else "begins inside"
+
+
+def _clamp(job: EngineJob | EngineShortElements) -> str:
+    is_whole = (job.activation_min, job.activation_max) == (-128, 127)
+    return "whole range" if is_whole else "clamped"
 
 
 def _transfer_features(transfer: EngineTransfer) -> Iterator[str]:

@@ -19,8 +19,8 @@ __all__ = ["AddressGenerator"]
 class AddressGenerator(wiring.Component):
     """The address generators of operations; each job has that of its kind.
 
-    A MOVE, a SOFTMAX and a RECURRENT have no operations: their address is that of the reads of
-    their unit.
+    A MOVE, a SOFTMAX, a RECURRENT and a SHORT_ELEMENTS have no operations: their address is that
+    of the reads of their unit.
 
     Parameters
     ----------
@@ -31,6 +31,8 @@ class AddressGenerator(wiring.Component):
         There are SOFTMAX jobs.
     has_recurrent : bool
         There are RECURRENT jobs.
+    has_elements : bool
+        There are SHORT_ELEMENTS jobs.
     deep_lanes : int
     has_gathered : bool
         As of the `ConvAddressGenerator`.
@@ -40,7 +42,7 @@ class AddressGenerator(wiring.Component):
     Members
     -------
     unit_address : ``In(ADDRESS_BITS)``
-        Address of a read of a MOVE, SOFTMAX or RECURRENT job.
+        Address of a read of such a job.
     See `AddressGeneratorSignature` for the others.
     """
 
@@ -50,6 +52,7 @@ class AddressGenerator(wiring.Component):
         beats: int,
         has_softmax: bool = False,
         has_recurrent: bool = False,
+        has_elements: bool = False,
         has_depthwise: bool = False,
         deep_lanes: int = INPUT_LANES,
         has_gathered: bool = False,
@@ -59,6 +62,7 @@ class AddressGenerator(wiring.Component):
         self.has_gathered = has_gathered
         self.has_softmax = has_softmax
         self.has_recurrent = has_recurrent
+        self.has_elements = has_elements
         self.has_depthwise = has_depthwise
         super().__init__({
             **AddressGeneratorSignature().flip().members,
@@ -106,6 +110,8 @@ class AddressGenerator(wiring.Component):
             has_unit |= kind == JobKind.SOFTMAX
         if self.has_recurrent:
             has_unit |= kind == JobKind.RECURRENT
+        if self.has_elements:
+            has_unit |= kind == JobKind.SHORT_ELEMENTS
         choice = Signal(2)
         window, depthwise_address, element_address = (
             generator.operations.payload.address for generator in generators

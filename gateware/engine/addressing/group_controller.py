@@ -19,12 +19,14 @@ class GroupController(wiring.Component):
     Parameters
     ----------
     drain_cycles : int
-        From the last operation to ``done``: see `drain_cycles`. MOVE, SOFTMAX and
-        RECURRENT: `MOVE_DRAIN_CYCLES`.
+        From the last operation to ``done``: see `drain_cycles`. MOVE, SOFTMAX,
+        RECURRENT and SHORT_ELEMENTS: `MOVE_DRAIN_CYCLES`.
     has_softmax : bool
         There are SOFTMAX jobs.
     has_recurrent : bool
         There are RECURRENT jobs.
+    has_elements : bool
+        There are SHORT_ELEMENTS jobs.
 
     Members
     -------
@@ -53,11 +55,17 @@ class GroupController(wiring.Component):
     """
 
     def __init__(
-        self, *, drain_cycles: int, has_softmax: bool = False, has_recurrent: bool = False
+        self,
+        *,
+        drain_cycles: int,
+        has_softmax: bool = False,
+        has_recurrent: bool = False,
+        has_elements: bool = False,
     ) -> None:
         self.drain_cycles = drain_cycles
         self.has_softmax = has_softmax
         self.has_recurrent = has_recurrent
+        self.has_elements = has_elements
         super().__init__({
             "job": In(JOB),
             "start": In(1),
@@ -87,6 +95,8 @@ class GroupController(wiring.Component):
             has_unit |= job.kind == JobKind.SOFTMAX
         if self.has_recurrent:
             has_unit |= job.kind == JobKind.RECURRENT
+        if self.has_elements:
+            has_unit |= job.kind == JobKind.SHORT_ELEMENTS
         drain = Mux(has_unit, MOVE_DRAIN_CYCLES, self.drain_cycles)
         m.d.comb += [
             wants.eq(to_begin.any() & self.is_free),

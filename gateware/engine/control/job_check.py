@@ -37,6 +37,7 @@ from kiwicha.contract.engine import (
     job_kinds,
 )
 from kiwicha.contract.moves import MoveFlag
+from kiwicha.contract.short_elements import has_short_elements
 from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
 from kiwicha.gateware.engine.descriptors import JOB, MOVE
 
@@ -49,8 +50,8 @@ _MAX_INTERVAL = 8
 _ALL_FLAGS = (1 << JOB["flags"].width) - 1
 _ZERO_POINT_BITS = 9
 _MOVE_WORDS = int(MOVE["reserved"].offset) // (8 * LINE_BYTES)
-"""Words in which a MOVE or RECURRENT job has other fields than the first ones of a job, or
-nothing."""
+"""Words in which a MOVE, RECURRENT or SHORT_ELEMENTS job has other fields than the first ones of a
+job, or nothing."""
 
 
 def word_index_of(name: str) -> int:
@@ -129,6 +130,7 @@ class JobCheck(wiring.Component):
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
         self.has_int16 = has_int16
+        self.has_elements = has_short_elements(macs, has_int16=has_int16)
         self.has_recurrent = has_recurrent
         super().__init__({
             "takes": In(1),
@@ -146,10 +148,13 @@ class JobCheck(wiring.Component):
             windowless |= {JobKind.SOFTMAX}
         if self.has_recurrent:
             windowless |= {JobKind.RECURRENT}
+        if self.has_elements:
+            windowless |= {JobKind.SHORT_ELEMENTS}
         kinds = job_kinds(
             has_softmax=self.has_softmax,
             has_depthwise=self.has_depthwise,
             has_recurrent=self.has_recurrent,
+            has_elements=self.has_elements,
         )
         kind, flags = field_of(self.word, "kind"), field_of(self.word, "flags")
         is_depthwise = Signal()
@@ -199,7 +204,7 @@ class JobCheck(wiring.Component):
             for error, fields in rules.items():
                 for index in range(JOB_WORDS):
                     broken = [rule for name, rule in fields.items() if word_index_of(name) == index]
-                    # All values of the fields of moves and recurrences are legal.
+                    # All values of the fields of moves and their like are legal.
                     is_checked = ~is_move if 0 < index < _MOVE_WORDS else 1
                     with m.If((self.index == index) & Cat(*broken).any() & is_checked):
                         m.d.sync += self.error.eq(error)
@@ -211,10 +216,12 @@ class JobCheck(wiring.Component):
 
     def _has_own_fields(self, kind: Value) -> Value:
         """Return whether a job has other fields than most, to be written anywhere."""
-        is_move = kind == JobKind.MOVE
-        if not self.has_recurrent:
-            return is_move
-        return is_move | (kind == JobKind.RECURRENT)
+        found = kind == JobKind.MOVE
+        if self.has_recurrent:
+            found |= kind == JobKind.RECURRENT
+        if self.has_elements:
+            found |= kind == JobKind.SHORT_ELEMENTS
+        return found
 
     def _bad_flags(self, kind: Value, flags: Value) -> Value:
         """Return whether flags are unknown, or those of another kind of job."""
@@ -236,6 +243,10 @@ class JobCheck(wiring.Component):
         if self.has_int16:
             has_sums = Cat(kind == known for known in sorted(BLOCK_KINDS)).any()
             is_short, is_wide = ((flags & bit).any() for bit in (JobFlag.SHORT, JobFlag.WIDE))
+            if self.has_elements:
+                is_elements = kind == JobKind.SHORT_ELEMENTS
+                bad |= is_elements & (flags != int(JobFlag.WIDE | JobFlag.SHORT))
+                has_sums |= is_elements
             bad |= (flags & int(SHORT_FLAGS)).any() & ~has_sums
             bad |= is_short & (is_fused | ~is_wide)
         if self.has_blocks:
@@ -288,6 +299,8 @@ class JobCheck(wiring.Component):
         rules["interval"] = (field("interval") == 0) | (field("interval") > _MAX_INTERVAL)
         rules["wait_transfers"] = field("wait_transfers") > self.transfers
         goes_anywhere = is_move
+        if self.has_elements:
+            goes_anywhere &= field("kind") != JobKind.SHORT_ELEMENTS
         if self.has_softmax:
             goes_anywhere |= field("kind") == JobKind.SOFTMAX
         rules["output_address"] = ~goes_anywhere & (field("output_address") % OUTPUT_BYTES).any()
@@ -323,6 +336,9 @@ class JobCheck(wiring.Component):
         rules["last_beats"] = has_beats & ~is_known
         high = field("weight_zero_point")[_ZERO_POINT_BITS - 1 :]
         rules["weight_zero_point"] = high.any() & ~high.all()
+        if self.has_elements:
+            # Of a window of numbers it is the step between its rows.
+            rules["weight_zero_point"] &= ~is_move_job
         return rules
 
     def _add_unit_rules(self, rules: dict[str, Value], is_unit: Signal) -> None:

@@ -13,6 +13,7 @@ from kiwicha.contract.engine import (
     JobKind,
     has_packed,
 )
+from kiwicha.contract.short_elements import has_short_elements
 from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
 from kiwicha.gateware.engine.control.job_check import (
     JOB_WORDS,
@@ -100,6 +101,7 @@ class JobFetcher(wiring.Component):
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
         self.has_recurrent = has_recurrent
+        self.has_elements = has_short_elements(macs, has_int16=has_int16)
         self.has_packed = has_packed(macs)
         self.is_deep = macs == DEEP_MACS
         super().__init__({
@@ -162,6 +164,8 @@ class JobFetcher(wiring.Component):
         has_no_weights = kind == JobKind.MOVE
         if self.has_recurrent:
             has_no_weights |= kind == JobKind.RECURRENT
+        if self.has_elements:
+            has_no_weights |= kind == JobKind.SHORT_ELEMENTS
         fields = {
             "flags": [
                 record.is_unsigned.eq((flags & JobFlag.UNSIGNED).any()),

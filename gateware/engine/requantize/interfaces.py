@@ -4,6 +4,8 @@ from amaranth import Cat, Mux, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.engine import SQUARE_BITS
+
 __all__ = ["PARAMETERS", "RequantizerSignature", "split_shift"]
 
 PARAMETERS = data.StructLayout({
@@ -61,6 +63,16 @@ class RequantizerSignature(wiring.Signature):
         too, not ``is_square``, and the zero point is 0.
     lowers : ``In(ArrayLayout(8, lanes))``
         Only with ``has_int16``: their lower bytes, until there is another result.
+    is_operand, is_product : ``Out(1)``
+        Only with ``has_int16``: the beat has one pass, in which its sums are scaled as operands, or
+        multiplied by others. They are int16. ``is_wide`` too; only with a beat.
+    is_difference : ``Out(1)``
+        Only with ``has_int16``: what comes out of the first of two operands, one in a cycle and the
+        other in the next, is one more. Stable.
+    others : ``Out(ArrayLayout(signed(16), lanes))``
+        Only with ``has_int16``: second factors of products.
+    raised, products : ``In(ArrayLayout(signed(32), lanes))``
+        Only with ``has_int16``: scaled operands of 8 cycles ago, and products of 4 cycles ago.
     """
 
     def __init__(self, *, lanes: int, tag_bits: int, has_int16: bool = False) -> None:
@@ -73,7 +85,16 @@ class RequantizerSignature(wiring.Signature):
             "values": data.ArrayLayout(signed(8), lanes),
             "tag": tag_bits,
         })
-        short = {"is_short": Out(1), "lowers": In(data.ArrayLayout(8, lanes))}
+        short = {
+            "is_short": Out(1),
+            "lowers": In(data.ArrayLayout(8, lanes)),
+            "is_operand": Out(1),
+            "is_product": Out(1),
+            "is_difference": Out(1),
+            "others": Out(data.ArrayLayout(signed(SQUARE_BITS), lanes)),
+            "raised": In(data.ArrayLayout(signed(32), lanes)),
+            "products": In(data.ArrayLayout(signed(32), lanes)),
+        }
         super().__init__({
             **(short if has_int16 else {}),
             "is_wide": Out(1),

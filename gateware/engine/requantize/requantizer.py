@@ -6,17 +6,20 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import SQUARE_BITS, SUM_BITS
 from kiwicha.contract.latencies import REQUANTIZER_CYCLES, SQUARE_CYCLES
+from kiwicha.contract.short_elements import OPERAND_SHIFT
 from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.requantize.interfaces import PARAMETERS, RequantizerSignature
 from kiwicha.gateware.engine.requantize.tag_queue import TagQueue
 
-__all__ = ["Requantizer"]
+__all__ = ["OPERAND_LEFT", "Requantizer"]
 
 # One pass takes a factor of SUM_BITS; the multiplier's parts are 15 and 16 bits wide. With its sign
 # a number that is squared is as wide as the lower one.
 _LOW_BITS = SQUARE_BITS - 1
 # The wide mode's passes: 24 bits without sign, and the 8 above them.
 _SPLIT = SUM_BITS - 1
+OPERAND_LEFT = OPERAND_SHIFT - (31 - _SPLIT)
+"""Bits to the left in a pass for an operand, whose product lacks the others."""
 
 
 class Requantizer(wiring.Component):
@@ -60,6 +63,10 @@ class Requantizer(wiring.Component):
 
     A square is the product of the sum and itself, in a pass before the two of ``is_wide``. It comes
     back to the adder of the first stage, where it takes the place of the bias.
+
+    Beats with ``is_operand`` or ``is_product`` have one pass, and no results. The first is the
+    scaled high product of an int16 that is `OPERAND_SHIFT` bits further to the left: what the pass
+    leaves in place of the carry of a wide one. The second is that of an int16 and its other factor.
     """
 
     def __init__(self, *, lanes: int = 8, tag_bits: int = 1, has_int16: bool = False) -> None:
@@ -85,8 +92,12 @@ class Requantizer(wiring.Component):
         is_complete_s5 = Mux(self.is_wide, is_high_s5, valid[4])
         # Three passes follow each other like those of one beat, the first one of a later beat.
         is_root_s1 = Signal()
+        is_single: Value = self.is_operand | self.is_product if self.has_int16 else Const(0)
         has_square = delayed(m, is_root_s1, SQUARE_CYCLES - 1, "is_root_s1", is_reset=True)
-        starts = Mux(self.is_square, has_square, self.beats.valid & self.is_wide)
+        starts_wide: Value = self.beats.valid & self.is_wide
+        if self.has_int16:
+            starts_wide &= ~is_single
+        starts = Mux(self.is_square, has_square, starts_wide)
         m.d.sync += [
             is_root_s1.eq(self.beats.valid & self.is_square),
             starts_s1.eq(starts),
@@ -94,11 +105,23 @@ class Requantizer(wiring.Component):
         ]
         is_second_s1 = Signal()
         m.d.sync += [is_second_s1.eq(starts_s1), is_high_s2.eq(is_second_s1)]
-        is_whole_s1 = is_root_s1 | ~self.is_wide
-        rounds_s1 = ~(is_root_s1 | is_second_s1)
+        is_whole_s1: Value = is_root_s1 | ~self.is_wide
+        rounds_s1: Value = ~(is_root_s1 | is_second_s1)
+        if self.has_int16:
+            is_single_s1, is_product_s1, is_operand_s1 = Signal(), Signal(), Signal()
+            m.d.sync += [
+                is_single_s1.eq(is_single),
+                is_product_s1.eq(self.is_product),
+                is_operand_s1.eq(self.is_operand),
+            ]
+            is_whole_s1 |= is_single_s1
+            rounds_s1 &= ~is_product_s1
+            is_operand_s3 = delayed(m, is_operand_s1, 2, "is_operand_s1")
+            is_operand_s6 = delayed(m, is_operand_s3, 3, "is_operand_s3")
+            is_operand_s7 = delayed(m, is_operand_s6, 1, "is_operand_s6")
         m.submodules.tags = tags = TagQueue(tag_bits=self.tag_bits)
         m.d.comb += [
-            tags.put.eq(self.beats.valid),
+            tags.put.eq(self.beats.valid & ~is_single if self.has_int16 else self.beats.valid),
             tags.tag.eq(beat.tag),
             tags.take.eq(valid[-2]),
             self.comes.eq(valid[-2]),
@@ -112,6 +135,15 @@ class Requantizer(wiring.Component):
                     part.is_short.eq(self.is_short),
                     part.comes.eq(self.comes),
                     self.lowers[lane].eq(part.lower),
+                    part.is_product_s1.eq(is_product_s1),
+                    part.is_operand_s3.eq(is_operand_s3),
+                    part.is_operand_s6.eq(is_operand_s6),
+                    part.is_operand_s7.eq(is_operand_s7),
+                    # The second operand is next.
+                    part.adds_one_s7.eq(self.is_difference & is_operand_s6),
+                    part.other.eq(self.others[lane]),
+                    self.raised[lane].eq(part.raised),
+                    self.products[lane].eq(part.product),
                 ]
             m.d.comb += [
                 part.is_valid.eq(self.beats.valid),
@@ -138,7 +170,19 @@ class _Lane(wiring.Component):
 
     def __init__(self, *, has_int16: bool = False) -> None:
         self.has_int16 = has_int16
-        short = {"is_short": In(1), "comes": In(1), "lower": Out(8)}
+        short = {
+            "is_short": In(1),
+            "comes": In(1),
+            "lower": Out(8),
+            "is_product_s1": In(1),
+            "is_operand_s3": In(1),
+            "is_operand_s6": In(1),
+            "is_operand_s7": In(1),
+            "adds_one_s7": In(1),
+            "other": In(signed(SQUARE_BITS)),
+            "raised": Out(signed(32)),
+            "product": Out(signed(32)),
+        }
         super().__init__({
             **(short if has_int16 else {}),
             "is_valid": In(1),
@@ -187,6 +231,8 @@ class _Lane(wiring.Component):
         if self.has_int16:
             # Of 16 bits, half of their range instead of half of a byte's.
             raised_zero = Mux(self.is_short, 1 << 15, raised_zero)
+            raised_zero = Mux(self.is_operand_s7, self.adds_one_s7, raised_zero)
+            m.d.comb += [self.raised.eq(raised_s8), self.product.eq(square)]
         summand = Cat(Const(1, 1), raised_zero)
         m.d.sync += [
             floor_s7.eq(_shifted_right(Cat(Const(0, 1), high_s6), exponent_s6)),
@@ -219,6 +265,11 @@ class _Lane(wiring.Component):
         rounds_s3 = Signal(reset_less=True)
         is_down_s2 = Signal(reset_less=True)
         is_down_s3 = Signal(reset_less=True)
+        low_s1: Value = multiplier_s1[:_LOW_BITS]
+        if self.has_int16:
+            other_s1 = Signal(signed(SQUARE_BITS), reset_less=True)
+            m.d.sync += other_s1.eq(self.other)
+            low_s1 = Mux(self.is_product_s1, other_s1, low_s1)
         m.d.comb += shifted.eq(_shifted_left(sum_s1, left_s1))
         with m.If(self.is_whole_s1):
             m.d.sync += factor_s2.eq(shifted)
@@ -227,7 +278,7 @@ class _Lane(wiring.Component):
         with m.Else():
             m.d.sync += factor_s2.eq(shifted[:_SPLIT])
         m.d.sync += [
-            low_s2.eq(Mux(self.is_root_s1, sum_s1[:SQUARE_BITS], multiplier_s1[:_LOW_BITS])),
+            low_s2.eq(Mux(self.is_root_s1, sum_s1[:SQUARE_BITS], low_s1)),
             high_s2.eq(multiplier_s1[_LOW_BITS:]),
             rounds_s2.eq(self.rounds_s1),
             is_down_s2.eq(self.rounds_s1 & shifted[-1] & divides_s1),
@@ -237,7 +288,9 @@ class _Lane(wiring.Component):
             is_down_s3.eq(is_down_s2),
         ]
 
-        constant_s3 = Cat(Const(0, 30), rounds_s3, is_down_s3).as_signed()
+        constant_s3: Value = Cat(Const(0, 30), rounds_s3, is_down_s3).as_signed()
+        if self.has_int16:
+            constant_s3 = self._constant(rounds_s3, is_down_s3)
         low_product_s3 = Signal(signed(SUM_BITS + _LOW_BITS), reset_less=True)
         high_product_s4 = Signal(signed(SUM_BITS + 31 - _LOW_BITS), reset_less=True)
         low_s4 = Signal(signed(len(low_product_s3) + 1), reset_less=True)
@@ -264,7 +317,19 @@ class _Lane(wiring.Component):
         )
         high_s6 = Signal(signed(32), reset_less=True)
         m.d.sync += high_s6.eq((carry_s6 + product) >> (31 - _SPLIT))
-        return high_s6
+        if not self.has_int16:
+            return high_s6
+        either_s6 = Signal(signed(32))
+        m.d.comb += either_s6.eq(Mux(self.is_operand_s6, carry_s6, high_s6))
+        return either_s6
+
+    def _constant(self, rounds: Value, is_down: Value) -> Value:
+        """Return the rounding constant of a pass: of one for an operand 2**7 times as small."""
+        is_operand = self.is_operand_s3
+        small = 30 - (31 - _SPLIT)
+        is_half = Mux(is_operand, is_down, rounds)
+        below = Cat(rounds & is_operand, (is_down & is_operand).replicate(30 - small - 1))
+        return Cat(Const(0, small), below, is_half, is_down).as_signed()
 
     def _clamp(self, m: Module, raised_s8: Signal) -> None:
         """Build stage 9: from the result plus 128, of an int16 plus 2**15; it may have wrapped."""

@@ -4,12 +4,14 @@ import dataclasses
 import difflib
 import zlib
 from dataclasses import dataclass
+from typing import Any
 
 from kiwicha.contract.cfu import ISA_VERSION, LANES
 from kiwicha.contract.codec import BLOCK_BYTES
 from kiwicha.contract.depthwise import UNIT_MACS
 from kiwicha.contract.engine import outputs_of
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
+from kiwicha.contract.short_elements import has_short_elements
 from kiwicha.errors import UsageError
 
 __all__ = [
@@ -113,6 +115,11 @@ class Config:
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
 
     @property
+    def has_short_elements(self) -> bool:
+        """Whether the engine has jobs of kind SHORT_ELEMENTS: with int16, from 64 products on."""
+        return has_short_elements(self.engine_macs, has_int16=self.has_int16)
+
+    @property
     def has_fused(self) -> bool:
         """Whether lists have jobs with `JobFlag.FUSED`.
 
@@ -153,11 +160,13 @@ class Config:
 
         What came later counts only where it is: without it configurations are what they were.
         """
-        facts = [ISA_VERSION] + [
+        facts: list[Any] = [ISA_VERSION] + [
             (field.name, getattr(self, field.name))
             for field in dataclasses.fields(self)
             if field.compare and (field.name not in _LATER or getattr(self, field.name))
         ]
+        if self.has_short_elements:
+            facts.append("has_short_elements")
         return zlib.crc32(repr(facts).encode())
 
 

@@ -213,6 +213,10 @@ class JobKind(enum.IntEnum):
     RECURRENT = 10
     """A step of an LSTM, as an `EngineRecurrence` says; on an engine with `Config.has_recurrent`,
     which others refuse likewise."""
+    SHORT_ELEMENTS = 11
+    """Operators of int16 number by number, and largest numbers of windows, as an
+    `EngineShortElements` says; on an engine with `Config.has_short_elements`, which others
+    refuse likewise."""
 
 
 TABLE_KINDS = frozenset({JobKind.ADD, JobKind.TABLE})
@@ -221,7 +225,7 @@ TABLE_STREAM_KINDS = TABLE_KINDS | {JobKind.SOFTMAX}
 """Jobs whose weight stream has tables."""
 BLOCK_KINDS = frozenset({JobKind.CONV, JobKind.DEPTHWISE})
 """Jobs whose streams are coded on an engine with `Config.has_blocks`; others refuse the flag."""
-COMPUTE_KINDS = frozenset(JobKind) - {JobKind.MOVE, JobKind.RECURRENT}
+COMPUTE_KINDS = frozenset(JobKind) - {JobKind.MOVE, JobKind.RECURRENT, JobKind.SHORT_ELEMENTS}
 """Jobs with a weight stream: those of an `EngineJob`."""
 ELEMENT_KINDS = TABLE_KINDS | {JobKind.MUL}
 """Jobs of bytes, each on its own, or with that of a second tensor."""
@@ -230,12 +234,17 @@ PAIR_KINDS = ELEMENT_KINDS - {JobKind.TABLE}
 
 
 def job_kinds(
-    *, has_softmax: bool, has_depthwise: bool = False, has_recurrent: bool = False
+    *,
+    has_softmax: bool,
+    has_depthwise: bool = False,
+    has_recurrent: bool = False,
+    has_elements: bool = False,
 ) -> list[JobKind]:
     """Return the kinds of jobs that an engine has."""
     missing = set() if has_softmax else {JobKind.SOFTMAX}
     missing |= set() if has_depthwise else {JobKind.DEPTHWISE_UNIT}
     missing |= set() if has_recurrent else {JobKind.RECURRENT}
+    missing |= set() if has_elements else {JobKind.SHORT_ELEMENTS}
     return [kind for kind in JobKind if kind not in missing]
 
 
@@ -274,7 +283,8 @@ class JobFlag(enum.IntFlag):
     result, once it is written, a byte of a second tensor is added by the last tables kept. An
     engine with a depthwise unit refuses it."""
     SHORT = 256
-    """CONV, DEPTHWISE, with WIDE, on an engine with `Config.has_int16`: results are int16. Upper
+    """CONV, DEPTHWISE, SHORT_ELEMENTS, with WIDE, on an engine with `Config.has_int16`: results are
+    int16. Upper
     bytes go where results go, and are limited by the clamp. Lower ones go input_2_address, modulo
     2**32, behind these; where the clamp has changed the upper one they are 0 or 255. The output's
     zero point is 0. Not with FUSED."""

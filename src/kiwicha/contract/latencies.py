@@ -4,6 +4,13 @@ The gateware has them; the cycle model and the benches reckon with them.
 """
 
 from kiwicha.contract.engine import DEEP_MACS, has_packed, outputs_of
+from kiwicha.contract.short_elements import (
+    ELEMENT_LANES,
+    PAIRS,
+    EngineShortElements,
+    ShortForm,
+    ShortOperator,
+)
 
 __all__ = [
     "ADDRESS_START_CYCLES",
@@ -41,6 +48,17 @@ __all__ = [
     "RESULT_WRITE_CYCLES",
     "ROW_START_CYCLES",
     "SCRATCHPAD_READ_CYCLES",
+    "SHORT_DRAIN_CYCLES",
+    "SHORT_FINAL_CYCLES",
+    "SHORT_FUNCTIONS",
+    "SHORT_FUNCTION_CYCLES",
+    "SHORT_LINE_CYCLES",
+    "SHORT_OPERANDS_CYCLES",
+    "SHORT_PAIR_CYCLES",
+    "SHORT_PASS_CYCLES",
+    "SHORT_PRODUCT_CYCLES",
+    "SHORT_SINGLE_CYCLES",
+    "SHORT_START_CYCLES",
     "SOFTMAX_DRAIN_CYCLES",
     "SOFTMAX_LOGARITHM_CYCLES",
     "SOFTMAX_MAXIMUM_CYCLES",
@@ -58,6 +76,7 @@ __all__ = [
     "drain_cycles",
     "refill_cycles",
     "release_cycles",
+    "short_beat_cycles",
 ]
 
 # From operation to byte, in the order in which an operation passes.
@@ -140,6 +159,46 @@ RECURRENT_DRAIN_CYCLES = 38
 RECURRENT_SHORT_CYCLES = 1
 """What that takes more of int16, whose upper byte is a write more of each unit."""
 
+# Operators of int16.
+SHORT_START_CYCLES = 2
+"""From the start of a SHORT_ELEMENTS job to its first read."""
+SHORT_PAIR_CYCLES = 4
+"""From a beat of ADD, SUB or MUL to the next one: passes of the requantizer, reads of planes."""
+SHORT_FUNCTIONS = 2
+"""Functions of numbers that LOGISTIC and TANH compute per cycle."""
+SHORT_FUNCTION_CYCLES = ELEMENT_LANES // SHORT_FUNCTIONS
+"""From a beat of LOGISTIC or TANH to the next one."""
+SHORT_SINGLE_CYCLES = 2
+"""From a beat of LEAKY_RELU or MAX to the next one, at least: two passes of the requantizer."""
+SHORT_OPERANDS_CYCLES = SCRATCHPAD_READ_CYCLES + 1
+"""From the last read of a beat until its operands are there."""
+SHORT_PASS_CYCLES = 9
+"""From a pass of an operand to what comes out of it."""
+SHORT_PRODUCT_CYCLES = 5
+"""From a pass of a product to what comes out of it."""
+SHORT_LINE_CYCLES = SHORT_PASS_CYCLES + SHORT_FUNCTION_CYCLES + 8
+"""From the pass of an argument of LOGISTIC or TANH until all functions of its beat are there."""
+
+SHORT_DRAIN_CYCLES = (
+    SHORT_OPERANDS_CYCLES
+    + PARAMETER_CYCLES
+    + WIDE_REQUANTIZER_CYCLES
+    + LOWER_WRITE_CYCLES
+    + RESULT_WRITE_CYCLES
+)
+"""From the last read of a SHORT_ELEMENTS job until its results are in the scratchpad, besides
+`SHORT_FINAL_CYCLES`."""
+SHORT_FINAL_CYCLES = {
+    ShortOperator.ADD: 1 + SHORT_PASS_CYCLES,
+    ShortOperator.SUB: 1 + SHORT_PASS_CYCLES,
+    ShortOperator.MUL: SHORT_PRODUCT_CYCLES,
+    ShortOperator.LEAKY_RELU: 1,
+    ShortOperator.MAX: 1,
+    ShortOperator.LOGISTIC: 1 + SHORT_LINE_CYCLES,
+    ShortOperator.TANH: 1 + SHORT_LINE_CYCLES,
+}
+"""From the operands of a beat to the two passes that give its results."""
+
 # Weights.
 WEIGHTS_READY_CYCLES = 1
 """From the last beat of a group's weights until the group can begin."""
@@ -191,6 +250,23 @@ def drain_cycles(macs: int, lanes: int, *, has_int16: bool = False) -> int:
     """
     lower = LOWER_WRITE_CYCLES if has_int16 else 0
     return DRAIN_CYCLES + NEXT_BEAT_CYCLES * (_most_beats(macs, lanes) - 1) + lower
+
+
+def short_beat_cycles(job: EngineShortElements) -> int:
+    """Return the cycles from a beat of a SHORT_ELEMENTS job to the next one.
+
+    Parameters
+    ----------
+    job : EngineShortElements
+        The job.
+    """
+    reads = 1 if job.form == ShortForm.WHOLE else 2
+    if job.operator in PAIRS:
+        return SHORT_PAIR_CYCLES
+    if job.operator == ShortOperator.MAX:
+        return max(reads * job.kernel_rows * job.kernel_columns, SHORT_SINGLE_CYCLES)
+    is_leaky = job.operator == ShortOperator.LEAKY_RELU
+    return SHORT_SINGLE_CYCLES if is_leaky else SHORT_FUNCTION_CYCLES
 
 
 def _most_beats(macs: int, lanes: int) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kiwicha.contract.engine import EngineJob
 from kiwicha.contract.layout import Struct, array, i32, u8, u16, u32
 from kiwicha.contract.recurrences import EngineRecurrence
+from kiwicha.contract.short_elements import EngineShortElements
 
 __all__ = ["AnyJob", "EngineMove", "MoveFlag", "loop_steps"]
 
@@ -89,7 +90,7 @@ class EngineMove(Struct):
         return self.last_byte + 1
 
 
-AnyJob = EngineJob | EngineMove | EngineRecurrence
+AnyJob = EngineJob | EngineMove | EngineRecurrence | EngineShortElements
 """What a list can have as a job."""
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from kiwicha.contract.engine import MAX_JOBS, EngineCall, EngineJob, EngineTransfer, JobKind
 from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.contract.recurrences import EngineRecurrence
+from kiwicha.contract.short_elements import EngineShortElements
 from kiwicha.errors import ProgramError
 
 __all__ = ["EngineList", "read_list", "stream_bytes"]
@@ -60,7 +61,7 @@ def _unpacked(raw: bytes, jobs: int) -> EngineList:
 
 
 def stream_bytes(job: AnyJob) -> int:
-    """Return the size of a job's weight stream, which moves and recurrences have not."""
+    """Return the size of a job's weight stream, which moves and others have not."""
     return job.weights_bytes if isinstance(job, EngineJob) else 0
 
 
@@ -72,4 +73,6 @@ def _job(raw: bytes) -> AnyJob:
     job = EngineJob.unpack(raw)
     if job.kind == JobKind.RECURRENT:
         return EngineRecurrence.unpack(raw)
+    if job.kind == JobKind.SHORT_ELEMENTS:
+        return EngineShortElements.unpack(raw)
     return EngineMove.unpack(raw) if job.kind == JobKind.MOVE else job

@@ -103,6 +103,7 @@ def test_a_good_board_passes_every_check(link: Link, config: Config) -> None:
             has_softmax=config.has_softmax,
             has_depthwise=config.has_depthwise,
             has_recurrent=config.has_recurrent,
+            has_elements=config.has_short_elements,
         )
         expected |= {f"engine, {kind.name}" for kind in kinds}
     assert expected <= set(names)

@@ -27,6 +27,7 @@ from tests.gateware.engine.max_jobs import Pool, expected_maxima, max_fills, max
 from tests.gateware.engine.move_jobs import move_job, random_move
 from tests.gateware.engine.random_elements import element_work
 from tests.gateware.engine.recurrence_jobs import recurrence_work
+from tests.gateware.engine.short_element_jobs import short_element_work
 from tests.gateware.engine.softmax_jobs import Softmax, random_softmax, softmax_job
 from tests.gateware.engine.unit_jobs import is_for_unit, unit_fills, unit_job
 from tests.gateware.engine.window_jobs import (
@@ -65,10 +66,8 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
     if kind == JobKind.SOFTMAX:
         softmax = random_softmax(rng, min(memory_bytes // 4, 600))
         return softmax_work(rng, softmax, macs, memory_bytes)
-    if kind == JobKind.MOVE:
-        return _move_work(rng, memory_bytes)
-    if kind == JobKind.RECURRENT:
-        return recurrence_work(rng, memory_bytes)
+    if kind in _WEIGHTLESS:
+        return _WEIGHTLESS[kind](rng, memory_bytes)
     is_of_unit = kind == JobKind.DEPTHWISE_UNIT
     while True:
         is_depthwise = is_of_unit or kind == JobKind.DEPTHWISE
@@ -133,6 +132,14 @@ def _move_work(rng: np.random.Generator, memory_bytes: int) -> Work:
         lambda memory: move.apply(memory, source, target),
         move,
     )
+
+
+_WEIGHTLESS = {
+    JobKind.MOVE: _move_work,
+    JobKind.RECURRENT: recurrence_work,
+    JobKind.SHORT_ELEMENTS: short_element_work,
+}
+"""Jobs without a weight stream."""
 
 
 def softmax_work(rng: np.random.Generator, softmax: Softmax, macs: int, memory_bytes: int) -> Work:

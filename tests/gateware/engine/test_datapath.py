@@ -30,13 +30,21 @@ Results of the first take two beats; the next is in `test_engine` and in every s
 
 
 @functools.cache
-def simulator_of(macs: int, lanes: int, *, has_softmax: bool, has_recurrent: bool = False) -> Path:
+def simulator_of(
+    macs: int,
+    lanes: int,
+    *,
+    has_softmax: bool,
+    has_recurrent: bool = False,
+    has_int16: bool = False,
+) -> Path:
     datapath = Datapath(
         macs=macs,
         lanes=lanes,
         scratchpad_bytes=SCRATCHPAD_BYTES,
         has_softmax=has_softmax,
         has_recurrent=has_recurrent,
+        has_int16=has_int16,
     )
     return bench.build(bench.component_verilog(datapath, TOP), TOP)
 
@@ -61,7 +69,10 @@ def run_jobs(
         "scratchpad_bytes": SCRATCHPAD_BYTES,
     }
     has_recurrent = JobKind.RECURRENT in chosen
-    simulator = simulator_of(macs, lanes, has_softmax=has_softmax, has_recurrent=has_recurrent)
+    has_int16 = JobKind.SHORT_ELEMENTS in chosen
+    simulator = simulator_of(
+        *(macs, lanes), has_softmax=has_softmax, has_recurrent=has_recurrent, has_int16=has_int16
+    )
     bench.run(simulator, TOP, BENCH, values, folder)
 
 
@@ -91,6 +102,16 @@ def test_tables_and_squares_of_their_sums(
 def test_steps_of_lstms(macs: int, lanes: int, has_softmax: bool, tmp_path: Path) -> None:
     kinds = job_kinds(has_softmax=has_softmax, has_recurrent=True)
     run_jobs((macs, lanes, has_softmax), 5, 0.2, 6, tmp_path, frozenset(kinds))
+
+
+@pytest.mark.parametrize(
+    ("macs", "lanes", "has_softmax"), [(64, 8, False), (128, 8, True), (256, 16, True)]
+)
+def test_numbers_of_int16(macs: int, lanes: int, has_softmax: bool, tmp_path: Path) -> None:
+    kinds = job_kinds(has_softmax=has_softmax, has_elements=True)
+    chosen = frozenset({JobKind.SHORT_ELEMENTS, JobKind.MUL, JobKind.MOVE})
+    run_jobs((macs, lanes, has_softmax), 6, 0.2, 20, tmp_path, chosen)
+    run_jobs((macs, lanes, has_softmax), 7, 0.1, 4, tmp_path, frozenset(kinds))
 
 
 @pytest.mark.parametrize(("macs", "lanes", "has_softmax"), ENGINES)

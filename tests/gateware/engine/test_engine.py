@@ -100,7 +100,9 @@ def test_executes_jobs_of_int16(macs: int) -> None:
     program = build_engine(macs, SCRATCHPAD_BYTES, has_softmax=has_softmax, has_int16=True)
     windows = [JobKind.CONV, JobKind.DEPTHWISE]
     for timing in (TIMINGS["ddr3"], TIMINGS["stubborn"]):
-        for kinds in (windows, job_kinds(has_softmax=has_softmax)):
+        numbers = [JobKind.SHORT_ELEMENTS] if macs >= 64 else [JobKind.MOVE]
+        kinds_of_all = job_kinds(has_softmax=has_softmax, has_elements=macs >= 64)
+        for kinds in (windows, numbers, kinds_of_all):
             done = check_random_lists(
                 program,
                 macs,
@@ -123,7 +125,7 @@ def test_executes_steps_of_lstms(macs: int) -> None:
     program = build_engine(
         macs, SCRATCHPAD_BYTES, has_softmax=has_softmax, has_int16=True, has_recurrent=True
     )
-    kinds = job_kinds(has_softmax=has_softmax, has_recurrent=True)
+    kinds = job_kinds(has_softmax=has_softmax, has_recurrent=True, has_elements=macs >= 64)
     for timing in (TIMINGS["ddr3"], TIMINGS["stubborn"]):
         # Steps behind each other as well, and in front of any other job.
         for chosen in ([JobKind.RECURRENT], [*kinds, *len(kinds) * [JobKind.RECURRENT]]):

@@ -83,4 +83,4 @@ def test_the_engine_takes_what_is_of_int8(config: Config, where: Where) -> None:
     places = {layer.operator: layer.where for layer in program.layers}
     assert places["CONV_2D"] is where
     assert places["FULLY_CONNECTED"] is Where.ENGINE
-    assert places["LEAKY_RELU"] is Where.CPU
+    assert places["LEAKY_RELU"] is where

@@ -14,6 +14,9 @@ from tests.support.choices import by_day
 from tests.support.models.convolution_chain import (
     convolution_chain,
     decoder_chain,
+    element_layer,
+    mixed_chain,
+    residual_chain,
     summing_chain,
 )
 from tests.support.oracle import oracle
@@ -33,15 +36,21 @@ def run(
     chain: Callable[[Any, tuple[int, ...], int], bytes] = convolution_chain,
 ) -> int:
     """Run a chain, compare every byte and the prediction; return its cycles."""
-    raw = chain(kind, shape, channels)
-    limits = np.iinfo(kind)
-    x = np.random.default_rng(2).integers(limits.min, limits.max + 1, shape).astype(kind)
-    (answer,) = oracle.ask([oracle.Case(raw, (x,), oracle.MICRO)], oracle.MICRO)
+    return run_model(chain(kind, shape, channels), kind, config, shape, 1)
+
+
+def run_model(raw: bytes, kind: Any, config: str, shape: tuple[int, ...], count: int) -> int:
+    """Do so with a model of some inputs."""
+    limits, rng = np.iinfo(kind), np.random.default_rng(2)
+    inputs = tuple(
+        rng.integers(limits.min, limits.max + 1, shape).astype(kind) for _ in range(count)
+    )
+    (answer,) = oracle.ask([oracle.Case(raw, inputs, oracle.MICRO)], oracle.MICRO)
     assert answer.outputs is not None
     assert len(np.unique(answer.outputs[0])) > min(60, answer.outputs[0].size // 2)
     stages = compile_stages(raw, config)
     assert [step.kernel for step in stages.program.steps] == [Kernel.ENGINE]
-    result = run_program(stages.program, [x.tobytes()], inferences=2)
+    result = run_program(stages.program, [x.tobytes() for x in inputs], inferences=2)
     assert result.outputs == tuple(output.tobytes() for output in answer.outputs)
     predicted, _ = predict_program(stages.program)
     assert abs(predicted / result.last_cycles - 1) < 0.05
@@ -68,3 +77,28 @@ def test_phases_blocks_of_channels_and_sums(
 ) -> None:
     """TRANSPOSE_CONV, a DEPTHWISE_CONV_2D with two outputs for each channel, pools and means."""
     assert run(np.int16, config, (1, 6, 7, 16), 32, chain) > 0
+
+
+@pytest.mark.parametrize("config", by_day("64-int16", "128-int16"))
+def test_residual_blocks_have_nearly_half_the_pace_of_int8(config: str) -> None:
+    """One list, without a step of the CPU, for two CONV_2D and an ADD behind another CONV_2D."""
+    paces = [run(kind, config, chain=residual_chain) for kind in (np.int8, np.int16)]
+    assert paces[0] / paces[1] >= PACE
+
+
+@pytest.mark.parametrize("config", by_day("64-int16", "128-int16", "256-int16"))
+def test_numbers_between_convolutions(config: str) -> None:
+    """LEAKY_RELU, LOGISTIC, MUL, MAX_POOL_2D, TANH and SUB, in planes."""
+    assert run(np.int16, config, chain=mixed_chain) > 0
+
+
+@pytest.mark.parametrize("config", by_day("64-int16", "256-int16"))
+@pytest.mark.parametrize(
+    "operator", ["ADD", "SUB", "MUL", "LEAKY_RELU", "LOGISTIC", "TANH", "MAX_POOL_2D"]
+)
+def test_lone_layers(operator: str, config: str) -> None:
+    """Numbers as they lie in the arena, in stripes."""
+    shape = (1, 20, 20, 40)
+    count = 2 if operator in {"ADD", "SUB", "MUL"} else 1
+    raw = element_layer(np.int16, shape, operator)
+    assert run_model(raw, np.int16, config, shape, count) > 0

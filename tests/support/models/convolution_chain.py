@@ -7,12 +7,24 @@ import numpy as np
 from kiwicha.tflite_writer.builder import ACTIVATIONS, PADDINGS
 from tests.support.models.tflite_builder import ModelBuilder
 
-__all__ = ["convolution_chain", "decoder_chain", "summing_chain"]
+__all__ = [
+    "convolution_chain",
+    "decoder_chain",
+    "element_layer",
+    "mixed_chain",
+    "residual_chain",
+    "summing_chain",
+]
 
 _SAME = {"padding": PADDINGS["SAME"], "strideH": 1, "strideW": 1}
 _FUSED = {"fusedActivationFunction": ACTIVATIONS["RELU"]}
 _SCALES = {np.int16: 2.0**-10, np.int8: 0.05}
 _BIASES = {np.int16: np.int64, np.int8: np.int32}
+_PROBABILITIES = {
+    np.int16: {"LOGISTIC": 2.0**-15, "TANH": 2.0**-15},
+    np.int8: {"LOGISTIC": 2.0**-8, "TANH": 2.0**-7},
+}
+"""Scales of what functions give."""
 _MOST = 90
 _SPREAD = 52
 """Of weights up to `_MOST`."""
@@ -68,6 +80,31 @@ class _Chain:
                 *(self.last, constant),
             ]
         self.builder.operator(operator, operands, [output], **options, **_FUSED)
+        self.last = output
+
+    def add_pair(self, operator: str, other: int) -> None:
+        """Add an ADD, SUB or MUL of the last tensor and another one."""
+        scale = _SCALES[self.kind] * (1 if operator == "MUL" else 1.5)
+        output = self.builder.tensor(self.shape, self.kind, scale=scale)
+        self.builder.operator(operator, [self.last, other], [output])
+        self.last = output
+
+    def add_function(self, operator: str, **options: Any) -> None:
+        """Add a LOGISTIC or TANH, or a LEAKY_RELU."""
+        is_leaky = operator == "LEAKY_RELU"
+        zero_point = -128 if operator == "LOGISTIC" and self.kind is np.int8 else 0
+        scale = _SCALES[self.kind] if is_leaky else _PROBABILITIES[self.kind][operator]
+        output = self.builder.tensor(self.shape, self.kind, scale=scale, zero_point=zero_point)
+        self.builder.operator(operator, [self.last], [output], **options)
+        self.last = output
+
+    def add_maxima(self, size: int, stride: int) -> None:
+        """Add a MAX_POOL_2D."""
+        images, *sides, channels = self.shape
+        self.shape = (images, *(-(-side // stride) for side in sides), channels)
+        output = self._tensor(self.shape)
+        window = {"filterHeight": size, "filterWidth": size, "strideH": stride, "strideW": stride}
+        self.builder.operator("MAX_POOL_2D", [self.last], [output], **(_SAME | window))
         self.last = output
 
     def add_sums(self) -> None:
@@ -135,3 +172,45 @@ def convolution_chain(kind: Any, shape: tuple[int, ...], channels: int) -> bytes
     chain.add("DEPTHWISE_CONV_2D", 3, channels)
     chain.add("CONV_2D", 3, channels)
     return chain.builder.build([chain.first], [chain.last])
+
+
+def residual_chain(kind: Any, shape: tuple[int, ...], channels: int) -> bytes:
+    """Return a CONV_2D, and a residual block of two more and an ADD, as ``convolution_chain``."""
+    chain = _Chain(kind, shape)
+    chain.add("CONV_2D", 3, channels)
+    shortcut = chain.last
+    chain.add("CONV_2D", 3, channels)
+    chain.add("CONV_2D", 3, channels)
+    chain.add_pair("ADD", shortcut)
+    return chain.builder.build([chain.first], [chain.last])
+
+
+def mixed_chain(kind: Any, shape: tuple[int, ...], channels: int) -> bytes:
+    """Return layers number by number between convolutions, and a MAX_POOL_2D, likewise."""
+    chain = _Chain(kind, shape)
+    chain.add("CONV_2D", 3, channels)
+    chain.add_function("LEAKY_RELU", alpha=0.1)
+    first = chain.last
+    chain.add("DEPTHWISE_CONV_2D", 3, channels)
+    chain.add_function("LOGISTIC")
+    chain.add_pair("MUL", first)
+    chain.add_maxima(3, 2)
+    last = chain.last
+    chain.add("CONV_2D", 1, channels)
+    chain.add_function("TANH")
+    chain.add_pair("SUB", last)
+    return chain.builder.build([chain.first], [chain.last])
+
+
+def element_layer(kind: Any, shape: tuple[int, ...], operator: str) -> bytes:
+    """Return a model of one layer number by number, or of a MAX_POOL_2D of 2x2."""
+    chain = _Chain(kind, shape)
+    inputs = [chain.first]
+    if operator in {"ADD", "SUB", "MUL"}:
+        inputs.append(chain.builder.tensor(shape, kind, scale=0.7 * _SCALES[kind]))
+        chain.add_pair(operator, inputs[1])
+    elif operator == "MAX_POOL_2D":
+        chain.add_maxima(2, 2)
+    else:
+        chain.add_function(operator, **({"alpha": 0.1} if operator == "LEAKY_RELU" else {}))
+    return chain.builder.build(inputs, [chain.last])

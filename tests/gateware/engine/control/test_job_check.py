@@ -23,6 +23,7 @@ from kiwicha.contract.engine import (
     TransferFlag,
 )
 from kiwicha.contract.moves import AnyJob, MoveFlag
+from kiwicha.contract.short_elements import EngineShortElements
 from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
 from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
 from kiwicha.numerics.lstm_steps import CellScales
@@ -30,6 +31,7 @@ from tests.gateware.engine.control.bad_descriptors import LEGAL, bad_jobs, bad_t
 from tests.gateware.engine.control.stand_in_lists import make_job
 from tests.gateware.engine.random_jobs import random_work
 from tests.gateware.engine.recurrence_jobs import Places, Recurrence, recurrence_job
+from tests.gateware.engine.short_element_jobs import elements_job, random_elements
 from tests.support.gateware.unit_simulation import UnitSimulation
 
 SCRATCHPAD_BYTES = 56 * 1024
@@ -371,6 +373,37 @@ def test_steps_of_lstms_are_for_engines_that_have_them() -> None:
         bad = dataclasses.replace(jobs[0], **changes)
         assert check_jobs([bad], has_recurrent=True) == [error], changes
     assert set(check_jobs(list(LEGAL.values()), has_recurrent=True)) == {EngineError.NONE}
+
+
+def test_numbers_of_int16_are_for_engines_that_have_them() -> None:
+    """Their fields can have any values, but for those that all jobs have."""
+    rng = np.random.default_rng(8)
+    jobs = []
+    for _ in range(12):
+        raw = elements_job(random_elements(rng), (0, 0, 0)).pack()
+        own = dataclasses.replace(
+            EngineShortElements.unpack(raw),
+            **dict.fromkeys(("kernel_row_step", "row_step", "second_address"), 2**32 - 1),
+            shift_1=-1,
+            output_address=SCRATCHPAD_BYTES - 8,
+        )
+        jobs.append(own)
+    assert check_jobs(jobs, has_int16=True) == len(jobs) * [EngineError.NONE]
+    assert check_jobs(jobs) == len(jobs) * [EngineError.BAD_KIND]
+    assert check_jobs(jobs, 32, has_int16=True) == len(jobs) * [EngineError.BAD_KIND]
+    for changes, error in (
+        ({"output_address": SCRATCHPAD_BYTES}, EngineError.OUTSIDE_SCRATCHPAD),
+        ({"output_address": 4}, EngineError.BAD_FIELD),
+        ({"wait_transfers": TRANSFERS + 1}, EngineError.BAD_FIELD),
+        ({"interval": 0}, EngineError.BAD_FIELD),
+        ({"groups": 0}, EngineError.BAD_FIELD),
+        ({"flags": JobFlag.SHORT}, EngineError.BAD_FIELD),
+        ({"flags": JobFlag.WIDE}, EngineError.BAD_FIELD),
+        ({"flags": 0}, EngineError.BAD_FIELD),
+        ({"reserved_sums": 1}, EngineError.BAD_FIELD),
+    ):
+        bad = dataclasses.replace(jobs[0], **changes)
+        assert check_jobs([bad], has_int16=True) == [error], changes
 
 
 def test_an_engine_without_softmax_does_not_know_it() -> None:

@@ -9,18 +9,29 @@ from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.moves import engine_move
 from kiwicha.compiler.engine.codegen.recurrences import engine_recurrence
 from kiwicha.compiler.engine.codegen.row_waits import with_row_waits
+from kiwicha.compiler.engine.codegen.short_elements import engine_short_elements
 from kiwicha.compiler.engine.codegen.streams import unit_stream, weight_stream
 from kiwicha.compiler.engine.ir.engine_list import EngineList, PlannedTransfer
 from kiwicha.compiler.engine.ir.operations import JobOperation
-from kiwicha.compiler.engine.ir.plan import Compute, Plan, PlannedMove, PlannedRecurrence, Transfer
+from kiwicha.compiler.engine.ir.plan import (
+    Compute,
+    Job,
+    Plan,
+    PlannedMove,
+    PlannedRecurrence,
+    Transfer,
+)
 from kiwicha.compiler.engine.ir.product_operations import ComputedConvolution
 from kiwicha.compiler.engine.ir.refusals import RefusedError, Troubles
+from kiwicha.compiler.engine.ir.short_elements import ShortOperation
 from kiwicha.compiler.engine.ir.window_operations import DepthwiseConvolution
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import TRANSFER_FLAG, EngineJob, EngineTransfer, TransferFlag
 from kiwicha.contract.floats import FLOAT_BYTES
-from kiwicha.contract.moves import AnyJob
+from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.contract.recurrences import EngineRecurrence
+from kiwicha.contract.short_elements import EngineShortElements
 from kiwicha.program.weight_streams import stream_shape
 
 __all__ = ["Generator", "generate"]
@@ -90,17 +101,11 @@ def generate(plan: Plan, config: Config) -> EngineList:
         if isinstance(event, Transfer):
             transfers.add(event, count)
             continue
-        if isinstance(event, PlannedMove):
-            layer = event.operation.position - first_layer
-            places = plan.offsets[event.source], plan.offsets[event.target]
-            move = engine_move(event.job, layer, *places)
-            jobs.append(dataclasses.replace(move, wait_transfers=transfers.through(count)))
+        weightless = _weightless(event, first_layer, plan)
+        if weightless is not None:
+            jobs.append(dataclasses.replace(weightless, wait_transfers=transfers.through(count)))
             continue
-        if isinstance(event, PlannedRecurrence):
-            layer = event.operation.position - first_layer
-            step = engine_recurrence(event, layer, plan.offsets)
-            jobs.append(dataclasses.replace(step, wait_transfers=transfers.through(count)))
-            continue
+        assert isinstance(event, Compute)
         operation, is_unit = event.operation, number in on_unit
         if isinstance(operation, ComputedConvolution):
             computed[len(jobs)] = operation.matrix
@@ -143,6 +148,21 @@ def generate(plan: Plan, config: Config) -> EngineList:
         raise RefusedError(plan.region.position, "has more jobs than one list can hold")
     found.verify()
     return found
+
+
+def _weightless(
+    event: Job, first_layer: int, plan: Plan
+) -> EngineMove | EngineRecurrence | EngineShortElements | None:
+    """Return the job of an event if it has no weight stream; None if it has one."""
+    layer = event.operation.position - first_layer
+    if isinstance(event, PlannedMove):
+        places = plan.offsets[event.source], plan.offsets[event.target]
+        return engine_move(event.job, layer, *places)
+    if isinstance(event, PlannedRecurrence):
+        return engine_recurrence(event, layer, plan.offsets)
+    if isinstance(event.operation, ShortOperation):
+        return engine_short_elements(event.operation, layer, event.geometry(plan.offsets))
+    return None
 
 
 def _with_computed_stream(job: AnyJob, macs: int, behind: int, matrix: int) -> EngineJob:

@@ -34,6 +34,9 @@ from kiwicha.contract.latencies import (
     RECURRENT_UNIT_CYCLES,
     RECURRENT_WRITES,
     ROW_START_CYCLES,
+    SHORT_DRAIN_CYCLES,
+    SHORT_FINAL_CYCLES,
+    SHORT_START_CYCLES,
     SOFTMAX_DRAIN_CYCLES,
     SOFTMAX_LOGARITHM_CYCLES,
     SOFTMAX_MAXIMUM_CYCLES,
@@ -42,9 +45,11 @@ from kiwicha.contract.latencies import (
     SOFTMAX_START_CYCLES,
     SOFTMAX_WRITE_BYTES,
     drain_cycles,
+    short_beat_cycles,
 )
 from kiwicha.contract.moves import TILE_ROWS, AnyJob, EngineMove
 from kiwicha.contract.recurrences import EngineRecurrence
+from kiwicha.contract.short_elements import EngineShortElements, ShortForm, ShortOperator
 from kiwicha.program.codec.blocks import in_steps
 from kiwicha.program.codec.streams import Shape
 from kiwicha.program.weight_streams import channels_per_group, stream_shape
@@ -136,7 +141,7 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1, has_blocks: bo
 
     Parameters
     ----------
-    job : EngineJob, EngineMove or EngineRecurrence
+    job : EngineJob, EngineMove, EngineRecurrence or EngineShortElements
         The job.
     macs : int
         Products per cycle.
@@ -145,10 +150,8 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1, has_blocks: bo
     has_blocks : bool
         As `Config.has_blocks`.
     """
-    if isinstance(job, EngineMove):
-        return _move_work(job)
-    if isinstance(job, EngineRecurrence):
-        return _recurrent_work(job)
+    if not isinstance(job, EngineJob):
+        return _weightless_work(job)
     kind = JobKind(job.kind)
     if kind is JobKind.DEPTHWISE_UNIT:
         # Its rows are `unit_work`'s; here are its weights.
@@ -205,6 +208,13 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1, has_blocks: bo
     return Work(total, held, late, start, previous, job.groups, *fills, *writes, drain)
 
 
+def _weightless_work(job: EngineMove | EngineRecurrence | EngineShortElements) -> Work:
+    """Return the work of a job without a weight stream."""
+    if isinstance(job, EngineMove):
+        return _move_work(job)
+    return _recurrent_work(job) if isinstance(job, EngineRecurrence) else _short_work(job)
+
+
 def _move_work(move: EngineMove) -> Work:
     cycles, lines = move_cycles(move), move_lines(move)
     start, drain = MOVE_START_CYCLES, MOVE_DRAIN_CYCLES
@@ -216,6 +226,16 @@ def _recurrent_work(job: EngineRecurrence) -> Work:
     cycles, writes = job.units * RECURRENT_UNIT_CYCLES, job.units * (RECURRENT_WRITES + more)
     start, drain = RECURRENT_START_CYCLES, RECURRENT_DRAIN_CYCLES + more
     return Work(cycles, 0, 0, start, 0, 1, 0, 0, 0, writes, writes, 1, 1, drain)
+
+
+def _short_work(job: EngineShortElements) -> Work:
+    beats, cycles = job.blocks * job.rows * job.columns, short_beat_cycles(job)
+    burst = 1 if job.form == ShortForm.WHOLE else SHORT_WRITES
+    writes = beats * burst
+    start = SHORT_START_CYCLES
+    drain = SHORT_DRAIN_CYCLES + SHORT_FINAL_CYCLES[ShortOperator(job.operator)]
+    counts = beats * cycles, 0, 0, start, 0, 1, 0, 0, 0
+    return Work(*counts, writes, writes, burst, burst, drain)
 
 
 def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:

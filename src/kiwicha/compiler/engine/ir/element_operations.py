@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.float_edges import FloatEdge
 from kiwicha.compiler.engine.ir.operations import JobOperation
-from kiwicha.contract.engine import JobFlag, JobKind
+from kiwicha.contract.engine import OUTPUT_BYTES, JobFlag, JobKind
 
 __all__ = [
     "Addition",
@@ -46,6 +46,11 @@ class ElementOperation(JobOperation):
     def is_flat(self) -> bool:
         """Whether its jobs work byte by byte, wherever pixels begin and end."""
         return not self.is_by_channel
+
+    @property
+    def beat_bytes(self) -> int:
+        """Bytes of a beat that it reads."""
+        return OUTPUT_BYTES
 
     @property
     def can_overwrite(self) -> bool:

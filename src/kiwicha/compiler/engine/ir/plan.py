@@ -218,7 +218,7 @@ class Compute:
             pixels = 1 if is_broadcast else self.output_rows * window.output_columns
             size = pixels * self.input_pitch
             if self.operation.is_flat:
-                size = padded(size)
+                size = -(-size // self.operation.beat_bytes) * self.operation.beat_bytes
             else:
                 size += padded(window.channels) - self.input_pitch
             ends.append((address, address.offset + before + size))

@@ -16,6 +16,7 @@ from kiwicha.compiler.engine.select.reductions.pools import POOL_LIMITS
 from kiwicha.compiler.engine.select.resize.fractions import FRACTION_LIMITS
 from kiwicha.compiler.engine.select.resize.interpolation import INTERPOLATION_LIMITS
 from kiwicha.compiler.engine.select.resize.passes import PASS_LIMITS
+from kiwicha.compiler.engine.select.shorts.elements import SHORT_ELEMENT_LIMITS
 from kiwicha.compiler.engine.select.shorts.layers import SHORT_LIMITS
 from kiwicha.compiler.engine.select.softmax.pairs import PAIR_LIMITS
 from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_LIMITS
@@ -42,6 +43,7 @@ _LIMITS = (
     *SOFTMAX_LIMITS,
     *PAIR_LIMITS,
     *SHORT_LIMITS,
+    *SHORT_ELEMENT_LIMITS,
     *RECURRENT_LIMITS,
 )
 ENGINE_OPERATORS = tuple(

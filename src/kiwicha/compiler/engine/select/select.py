@@ -37,6 +37,10 @@ from kiwicha.compiler.engine.select.moves.moves import is_move
 from kiwicha.compiler.engine.select.moves.picks import with_picks
 from kiwicha.compiler.engine.select.products.products import is_product, product_decision
 from kiwicha.compiler.engine.select.recurrent import RECURRENT_KERNELS, recurrent_decision
+from kiwicha.compiler.engine.select.shorts.elements import (
+    SHORT_ELEMENT_KERNELS,
+    short_element_decision,
+)
 from kiwicha.compiler.engine.select.shorts.layers import SHORT_KERNELS, short_decision
 from kiwicha.compiler.engine.select.softmax.softmax import without_slow_softmax
 from kiwicha.compiler.lower.network import Network
@@ -95,6 +99,8 @@ def _decision(
         return product_decision(network, position, config, cpu_cycles)
     if network.layers[position].kernel in SHORT_KERNELS:
         return short_decision(network, position, config)
+    if network.layers[position].kernel in SHORT_ELEMENT_KERNELS:
+        return short_element_decision(network, position, config)
     if network.layers[position].kernel in RECURRENT_KERNELS:
         return recurrent_decision(network, position, config)
     legal = legalize(network, position)

@@ -9,6 +9,7 @@ from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.compiler.engine.select.recurrent import RECURRENT_KERNELS
+from kiwicha.compiler.engine.select.shorts.elements import SHORT_ELEMENT_KERNELS
 from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_KERNELS
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
@@ -61,12 +62,11 @@ def small_list_troubles(
 def _can_be_small(network: Network, operation: Operation, several: Counter[int]) -> bool:
     """Whether an operation is of a kind that is often of a few elements only.
 
-    Conversions, SOFTMAX, LOG_SOFTMAX and LSTMs, and layers of two tensors and images of other sizes
-    that take several operations.
+    Conversions, SOFTMAX, LOG_SOFTMAX, LSTMs and layers of int16 number by number, and layers of two
+    tensors and images of other sizes that take several operations.
     """
     kernel = network.layers[operation.position].kernel
     if kernel in {*PAIR_KERNELS, Kernel.RESIZE_BILINEAR}:
         return several[operation.position] > 1
-    return kernel in {*SOFTMAX_KERNELS, *RECURRENT_KERNELS} or isinstance(
-        operation, FloatConversion
-    )
+    kinds = {*SOFTMAX_KERNELS, *RECURRENT_KERNELS, *SHORT_ELEMENT_KERNELS}
+    return kernel in kinds or isinstance(operation, FloatConversion)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kiwicha.compiler.engine.ir.limits import broken_row_limit
 from kiwicha.compiler.engine.ir.operations import ComputeOperation, DividedOperation, JobOperation
 from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.short_elements import ShortOperation
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.schedule.stripes.stripes import input_rows
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
@@ -29,6 +30,7 @@ def can_be_divided(region: Region) -> bool:
         )
     else:
         is_simple = isinstance(operation, JobOperation) and not operation.is_flat
+        is_simple &= not isinstance(operation, ShortOperation)
     window = operation.window
     rows_bytes = (
         region.input_row_bytes(operation, operation.inputs[0]),

@@ -7,17 +7,25 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kiwicha.compiler.engine.codegen.jobs import engine_job
+from kiwicha.compiler.engine.codegen.short_elements import engine_short_elements
 from kiwicha.compiler.engine.codegen.streams import stream_bytes
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
 from kiwicha.compiler.engine.ir.element_operations import RowAddition
 from kiwicha.compiler.engine.ir.fused_operations import FusedSum
 from kiwicha.compiler.engine.ir.move_jobs import MoveJob, move_jobs
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
-from kiwicha.compiler.engine.ir.operations import ComputeOperation, DividedOperation, Operation
+from kiwicha.compiler.engine.ir.operations import (
+    ComputeOperation,
+    DividedOperation,
+    JobOperation,
+    Operation,
+)
 from kiwicha.compiler.engine.ir.plan import MAX_REGION_JOBS, JobGeometry
 from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.short_elements import ShortOperation
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.contract.configs import Config
+from kiwicha.contract.moves import AnyJob
 
 __all__ = [
     "OperationCost",
@@ -75,11 +83,11 @@ def _operation_cost(region: Region, operation: Operation, macs: int) -> Operatio
     cycles = lines = 0.0
     for block in blocks:
         geometry = whole_geometry(block, pitch, output_pitch)
-        work = job_work(engine_job(block, macs, operation.position, geometry), macs)
+        work = job_work(_job(block, macs, geometry), macs)
         share = work.groups / rows
         cycles += share * work.cycles
         lines += share * max(work.cycles - work.mean_writes, 0.0)
-    size = sum(stream_bytes(block, macs, pitch) for block in blocks)
+    size = sum(_stream_bytes(block, macs, pitch) for block in blocks)
     jobs = len(blocks)
     if isinstance(operation, DividedOperation) and not is_in_parts:
         # All rows of a stripe, and each column of its own. What it takes where rows need jobs of
@@ -123,6 +131,20 @@ def _move_cost(region: Region, operation: MoveOperation) -> OperationCost:
         return OperationCost(cycles / rows, lines / rows, 0, -(-len(jobs) // count))
 
     return dataclasses.replace(of_rows(operation.window.output_rows), of_rows=of_rows)
+
+
+def _job(operation: JobOperation, macs: int, geometry: JobGeometry) -> AnyJob:
+    """Return a job of an operation, for what it takes."""
+    if isinstance(operation, ShortOperation):
+        return engine_short_elements(operation, 0, geometry)
+    return engine_job(operation, macs, operation.position, geometry)
+
+
+def _stream_bytes(operation: JobOperation, macs: int, pitch: int) -> int:
+    """Return the bytes of the weight stream of an operation, which some have not."""
+    if isinstance(operation, ShortOperation):
+        return 0
+    return stream_bytes(operation, macs, pitch)
 
 
 def whole_geometry(operation: Operation, input_pitch: int, output_pitch: int) -> JobGeometry:
@@ -187,8 +209,8 @@ def operation_cycles(
     cycles = JOB_CYCLES * jobs
     for block in blocks:
         geometry = whole_geometry(block, pitch, output_pitch)
-        work = job_work(engine_job(block, macs, 0, geometry), macs, config.requantizer_cycles)
-        weights = stream_bytes(block, macs, pitch) / config.memory.bytes_per_cycle
+        work = job_work(_job(block, macs, geometry), macs, config.requantizer_cycles)
+        weights = _stream_bytes(block, macs, pitch) / config.memory.bytes_per_cycle
         fills = stripes * max(weights, work.groups * work.fill_cycles)
         cycles += max(work.groups * work.cycles, fills)
     return cycles

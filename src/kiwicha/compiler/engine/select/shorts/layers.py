@@ -29,7 +29,14 @@ from kiwicha.kernels.conv import Conv
 from kiwicha.kernels.mean import Mean
 from kiwicha.kernels.pool import Pool
 
-__all__ = ["SHORT_KERNELS", "SHORT_LIMITS", "SHORT_OPERATORS", "short_decision"]
+__all__ = [
+    "SHORT_KERNELS",
+    "SHORT_LIMITS",
+    "SHORT_OPERATORS",
+    "short_decision",
+    "upper_clamp",
+    "without_jobs_of_int16",
+]
 
 SHORT_KERNELS = frozenset({
     Kernel.SHORT_CONV,
@@ -38,19 +45,24 @@ SHORT_KERNELS = frozenset({
     *SUM_KERNELS,
 })
 """Kernels of layers of int16 that an engine with jobs of int16 computes."""
+_CLAMPED = ("ADD", "AVERAGE_POOL_2D", "LEAKY_RELU", "MAX_POOL_2D", "MUL", "RELU6", "SUB")
 SHORT_OPERATORS = (*WEIGHTED_OPERATORS, *SUM_OPERATORS)
 """What these are in models."""
 
 
-@limit(*WEIGHTED_OPERATORS, "AVERAGE_POOL_2D")
-def shorts_of_whole_upper_bytes(layer: Layer) -> str | None:
+@limit(*WEIGHTED_OPERATORS, *_CLAMPED)
+def shorts_of_whole_upper_bytes(clamp: tuple[int, int]) -> str | None:
     """The clamp of int16 is all of its range, or what an activation leaves of whole upper bytes."""
-    p: Conv | Pool | Mean = layer.params
-    if isinstance(p, Mean):
+    low, high = clamp
+    if low % BYTE_VALUES == 0 and (high + 1) % BYTE_VALUES == 0:
         return None
-    if p.activation_min % BYTE_VALUES == 0 and (p.activation_max + 1) % BYTE_VALUES == 0:
-        return None
-    return f"is limited to {p.activation_min:,} to {p.activation_max:,}, within an upper byte"
+    return f"is limited to {low:,} to {high:,}, within an upper byte"
+
+
+def _require_whole_upper_bytes(p: Conv | Pool | Mean) -> None:
+    """Refuse parameters with a clamp that is within an upper byte."""
+    if not isinstance(p, Mean):
+        upper_clamp(p.activation_min, p.activation_max)
 
 
 SHORT_LIMITS = (shorts_of_whole_upper_bytes, *WEIGHTED_LIMITS, *SUM_LIMITS)
@@ -71,8 +83,7 @@ def short_decision(network: Network, position: int, config: Config) -> Decision:
     """
     layer = network.layers[position]
     if not config.has_int16:
-        why = f"is {layer.name} of int16, which engines with -int16 in their names compute"
-        return Decision((), (Refusal("", why),))
+        return without_jobs_of_int16(layer)
     turned = upright(layer)
     forms = [("", layer), *([] if turned is None else [("upright", turned)])]
     if turned is not None and layer.params.input_height == 1:
@@ -88,15 +99,33 @@ def short_decision(network: Network, position: int, config: Config) -> Decision:
     return Decision(tuple(candidates), tuple(refusals))
 
 
+def without_jobs_of_int16(layer: Layer) -> Decision:
+    """Return why an engine without jobs of int16 does not compute a layer that others do."""
+    why = f"is {layer.name} of int16, which engines with -int16 in their names compute"
+    return Decision((), (Refusal("", why),))
+
+
+def upper_clamp(low: int, high: int) -> tuple[int, int]:
+    """Return the limits of upper bytes that a clamp of int16 is.
+
+    Raises
+    ------
+    BrokenLimitError
+        If it is within an upper byte.
+    """
+    require((shorts_of_whole_upper_bytes,), (low, high))
+    return low // BYTE_VALUES, high // BYTE_VALUES
+
+
 def _operation(layer: Layer, position: int, config: Config) -> Operation:
     planes, results = (internal_tensor(position, number) for number in range(2))
     parts: tuple[Part, ...] = ()
     if layer.kernel in SUM_KERNELS:
-        require((shorts_of_whole_upper_bytes,), layer)
+        _require_whole_upper_bytes(layer.params)
         parts = sums_in_parts(layer, position, planes, results)
         weighted = parts[0].operation
     else:
-        require((shorts_of_whole_upper_bytes,), layer)
+        _require_whole_upper_bytes(layer.params)
         weighted = weighted_operation(short_weights(layer), position, planes, results)
     window = weighted.window
     outside = Image(window.output_rows, window.output_columns, weighted.output_channels)

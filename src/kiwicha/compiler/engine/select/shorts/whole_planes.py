@@ -1,4 +1,4 @@
-"""Tensors of int16 that are planes wherever they lie: only convolutions of planes know them."""
+"""Tensors of int16 that are planes wherever they lie: only layers of planes know them."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -11,8 +11,8 @@ from kiwicha.compiler.lower.network import Network
 
 __all__ = ["with_whole_planes"]
 
-_MOVES = 2
-"""Of a layer: to planes, and from planes."""
+_STEPS = (3, 4)
+"""Of a layer of int16: moves of one tensor or two to planes, what computes, and one from there."""
 
 
 def with_whole_planes(
@@ -34,24 +34,29 @@ def with_whole_planes(
     made = {item.output: joined_image(item.steps[-1]) for item in short}
     read: dict[int, int] = {}
     for item in short:
-        image, source = split_image(item.steps[0]), item.steps[0].inputs[0]
-        if _are_alike(made.get(source), image):
-            read[source] = read.get(source, 0) + 1
+        for source, image in _split(item).items():
+            if _are_alike(made.get(source), image):
+                read[source] = read.get(source, 0) + 1
     kept = {state for item in network.graph.states for state in (item.before, item.after)}
     whole = frozenset(t for t, count in read.items() if network.readers(t) == count) - kept
     changed = {
-        position: _without_moves(item, item.inputs[0] in whole, item.output in whole)
+        position: _without_moves(item, whole & {*_split(item), item.output})
         for position, item in operations.items()
-        if _is_short(item) and {item.inputs[0], item.output} & whole
+        if _is_short(item) and {*_split(item), item.output} & whole
     }
     return {**operations, **changed}
 
 
 def _is_short(item: Operation) -> bool:
-    """Whether an operation is a layer of int16 between two moves."""
-    first, *others = item.steps
-    is_between = len(others) == _MOVES and split_image(first) is not None
-    return is_between and joined_image(others[-1]) is not None
+    """Whether an operation is a layer of int16 between moves to planes and one from planes."""
+    if len(item.steps) not in _STEPS or joined_image(item.steps[-1]) is None:
+        return False
+    return all(split_image(step) is not None for step in item.steps[:-2])
+
+
+def _split(item: Operation) -> dict[int, Image | None]:
+    """Return the images of the tensors that a layer of int16 brings to planes."""
+    return {step.inputs[0]: split_image(step) for step in item.steps[:-2]}
 
 
 def _are_alike(made: Image | None, read: Image | None) -> bool:
@@ -62,11 +67,13 @@ def _are_alike(made: Image | None, read: Image | None) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _without_moves(item: Operation, has_planes: bool, gives_planes: bool, /) -> Operation:
-    """Return a layer without its first or last move; the same one for the same."""
-    first, convolution, last = item.steps
-    inputs = first.inputs if has_planes else convolution.inputs
-    output = last.output if gives_planes else convolution.output
-    middle = with_fields(convolution, inputs=inputs, output=output)
-    before, behind = [] if has_planes else [first], [] if gives_planes else [last]
-    return OperationSequence.of([*before, middle, *behind])
+def _without_moves(item: Operation, whole: frozenset[int], /) -> Operation:
+    """Return a layer without moves of tensors that are planes; the same one for the same."""
+    *before, middle, last = item.steps
+    same = {move.output: move.inputs[0] for move in before if move.inputs[0] in whole}
+    inputs = tuple(same.get(planes, planes) for planes in middle.inputs)
+    gives_planes = last.output in whole
+    output = last.output if gives_planes else middle.output
+    steps = [move for move in before if move.output not in same]
+    steps += [with_fields(middle, inputs=inputs, output=output)]
+    return OperationSequence.of([*steps, *([] if gives_planes else [last])])

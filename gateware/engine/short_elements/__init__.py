@@ -1,0 +1,1 @@
+"""The unit for element-wise operators of int16."""
