@@ -27,7 +27,7 @@ _MAIN = _HOST / "main.c"
 _EXECUTABLE = "kiwicha_native"
 
 _FLAGS = (
-    *("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-DKIWICHA_HAS_CFU_MODEL", "-O1", "-g"),
+    *("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-DKIWICHA_HAS_CFU_MODEL", "-g"),
     *WARNINGS,
 )
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -52,7 +52,9 @@ class NativeResult:
     log: str
 
 
-def build_native(config: Config, *, sanitize: bool = True, main: Path | None = None) -> Path:
+def build_native(
+    config: Config, *, sanitize: bool = True, main: Path | None = None, level: int = 1
+) -> Path:
     """Return the executable of a configuration, compiled at most once.
 
     Parameters
@@ -63,6 +65,8 @@ def build_native(config: Config, *, sanitize: bool = True, main: Path | None = N
         Stop at the first bad access or undefined operation.
     main : Path or None
         C file with another ``main``.
+    level : int
+        How much the compiler optimizes: 2 takes longer, for what runs for long.
 
     Raises
     ------
@@ -74,7 +78,7 @@ def build_native(config: Config, *, sanitize: bool = True, main: Path | None = N
     if main is not None:
         sources = [main if path == _MAIN else path for path in sources]
     headers = runtime_headers(_HOST)
-    flags = _FLAGS + (_SANITIZERS if sanitize else ())
+    flags = (*_FLAGS, f"-O{level}", *(_SANITIZERS if sanitize else ()))
     generated = header(config)
     key = cache.digest([*compiler.command, compiler.version, *flags, generated, *sources, *headers])
 

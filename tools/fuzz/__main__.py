@@ -31,7 +31,7 @@ _RUNTIME = {
     "flips": "a small Program with one byte changed, through the C runtime: each bit of every byte",
     "random": "a Program of every kernel with some words changed, through the C runtime",
 }
-_CHUNK = 20_000
+_CHUNK = 100_000
 _DONE = re.compile(r"Done (\d+) runs")
 _TOO_SLOW = "an answer must come within "
 

@@ -52,7 +52,7 @@ def spoil_programs(raw: bytes, first: int, last: int, *, flips: bool = False) ->
     flips : bool
         Each is another in one byte, in the order of bytes; else in some words, at random.
     """
-    executable = build_native(_CONFIG, main=_MAIN)
+    executable = build_native(_CONFIG, main=_MAIN, level=2)
     with tempfile.TemporaryDirectory(prefix="kiwicha-fuzz-") as name:
         path = Path(name) / "program.bin"
         path.write_bytes(raw)

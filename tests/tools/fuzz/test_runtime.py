@@ -30,7 +30,7 @@ def test_what_cannot_be_run_is_a_crash(monkeypatch: pytest.MonkeyPatch, tmp_path
     script = tmp_path / "fuzz"
     script.write_text("#!/bin/sh\necho AddressSanitizer >&2\nexit 1\n")
     script.chmod(0o755)
-    monkeypatch.setattr(runtime, "build_native", lambda config, main: script)
+    monkeypatch.setattr(runtime, "build_native", lambda config, main, level: script)
     assert spoil_programs(b"", 0, 1) == RuntimeResult(0, 0, 1, 0, "AddressSanitizer\n")
     script.write_text("#!/bin/sh\nexit 66\n")
     assert spoil_programs(b"", 0, 1) == RuntimeResult(0, 0, 0, 1, "")
