@@ -2,7 +2,7 @@
 
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from kiwicha.firmware.sources import (
     runtime_sources,
 )
 
-__all__ = ["NativeResult", "build_native", "run_native"]
+__all__ = ["NativeResult", "build_native", "compile_for_host", "run_native"]
 
 _HOST = FOLDER / "host"
 _INCLUDE_FOLDERS = (*RUNTIME_FOLDERS, _HOST)
@@ -73,20 +73,55 @@ def build_native(
     ToolError
         If the compiler is missing or fails.
     """
-    compiler = tools.cxx()
     sources = runtime_sources(config, _HOST)
     if main is not None:
         sources = [main if path == _MAIN else path for path in sources]
-    headers = runtime_headers(_HOST)
-    flags = (*_FLAGS, f"-O{level}", *(_SANITIZERS if sanitize else ()))
-    generated = header(config)
-    key = cache.digest([*compiler.command, compiler.version, *flags, generated, *sources, *headers])
+    return compile_for_host(
+        {HEADER_NAME: header(config)},
+        sources,
+        runtime_headers(_HOST),
+        _INCLUDE_FOLDERS,
+        flags=(f"-O{level}", *(_SANITIZERS if sanitize else ())),
+    )
+
+
+def compile_for_host(
+    generated: Mapping[str, str],
+    sources: Sequence[Path],
+    headers: Sequence[Path],
+    folders: Iterable[Path],
+    *,
+    flags: Sequence[str] = ("-O2", *_SANITIZERS),
+) -> Path:
+    """Return an executable of C files of the firmware, compiled at most once.
+
+    Parameters
+    ----------
+    generated : mapping
+        Contents of headers that are generated, by name.
+    sources, headers : sequence of Path
+        C files, and what they include.
+    folders : iterable of Path
+        Where the headers are.
+    flags : sequence of str
+        Of the compiler, beside those that all C files need.
+
+    Raises
+    ------
+    ToolError
+        If the compiler is missing or fails.
+    """
+    compiler = tools.cxx()
+    options = (*_FLAGS, *flags)
+    texts = [text for entry in sorted(generated.items()) for text in entry]
+    key = cache.digest([*compiler.command, compiler.version, *options, *texts, *sources, *headers])
 
     def compile_into(folder: Path) -> None:
-        (folder / HEADER_NAME).write_text(generated, encoding="utf-8")
+        for name, text in generated.items():
+            (folder / name).write_text(text, encoding="utf-8")
         command = [
-            *(*compiler.command, *flags, f"-I{folder}"),
-            *(f"-I{include}" for include in _INCLUDE_FOLDERS),
+            *(*compiler.command, *options, f"-I{folder}"),
+            *(f"-I{include}" for include in folders),
             *("-o", _EXECUTABLE),
             # A C++ compiler is what a machine must have anyway. It compiles C as well, but g++
             # must be told for every file.

@@ -2,7 +2,8 @@
 
 Readers are fuzzed by Atheris, which keeps what reaches new code in a folder of the cache and goes
 on from there. Programs with a right checksum go through the C runtime under sanitizers: every byte
-of a small one is another once, words of a larger one at random. Counts are added to those of
+of a small one is another once, bytes all over a large one, words at random. So does the loader of a
+board, which gets what a host might send. Counts are added to those of
 earlier runs in ``docs/results/verification/fuzz.json``; what crashes is kept in the cache.
 """
 
@@ -16,8 +17,9 @@ import time
 from pathlib import Path
 
 from kiwicha import cache
+from tools.fuzz.loader import LoaderResult, talk
 from tools.fuzz.runtime import FLIPS_PER_BYTE, RuntimeResult, spoil_programs
-from tools.fuzz.seeds import every_kernel_program, seeds, small_program
+from tools.fuzz.seeds import every_kernel_program, seeds, small_program, zoo_program
 
 __all__ = ["RECORDS", "main"]
 
@@ -30,7 +32,12 @@ _READERS = {
 _RUNTIME = {
     "flips": "a small Program with one byte changed, through the C runtime: each bit of every byte",
     "random": "a Program of every kernel with some words changed, through the C runtime",
+    "ad": "the Program of `ad` with one byte changed, spread over it, through the C runtime",
+    "person_detect": "likewise, the Program of `person_detect`",
 }
+_LOADER = {"serial": "the serial line to a board, through the loader's C code"}
+_CHUNKS = {"ad": 2000, "person_detect": 200}
+"""After so many counts are recorded; else after these."""
 _CHUNK = 100_000
 _DONE = re.compile(r"Done (\d+) runs")
 _TOO_SLOW = "an answer must come within "
@@ -92,27 +99,41 @@ def _fuzz_reader(name: str, seconds: float) -> None:
 def _fuzz_runtime(key: str, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     flips = key == "flips"
-    raw = small_program() if flips else every_kernel_program()
+    if key in _CHUNKS:
+        raw, way = zoo_program(key), "spread"
+    else:
+        raw, way = (small_program() if flips else every_kernel_program()), key
     most = len(raw) * FLIPS_PER_BYTE if flips else 1 << 31
     while time.monotonic() < deadline:
         first = _recorded(key)
-        last = min(first + _CHUNK, most)
+        last = min(first + _CHUNKS.get(key, _CHUNK), most)
         if first >= last:
             return
-        result = spoil_programs(raw, first, last, flips=flips)
+        result = spoil_programs(raw, first, last, way)
         _add(key, _RUNTIME[key], result.executions, result.crashes, result.hangs)
         if result.crashes or result.hangs:
             _report(key, result)
             return
 
 
-def _report(key: str, result: RuntimeResult) -> None:
+def _fuzz_loader(key: str, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        first = _recorded(key)
+        result = talk(first, first + _CHUNK)
+        _add(key, _LOADER[key], result.executions, result.crashes, result.hangs)
+        if result.crashes or result.hangs:
+            _report(key, result)
+            return
+
+
+def _report(key: str, result: RuntimeResult | LoaderResult) -> None:
     sys.stdout.write(f"{key} failed:\n{result.log[-3000:]}\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Fuzz until time is up; return the exit code."""
-    known = [*_READERS, *_RUNTIME]
+    known = [*_READERS, *_RUNTIME, *_LOADER]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "names", nargs="*", choices=[*known, []], help="what is given hostile input"
@@ -122,7 +143,10 @@ def main(arguments: list[str] | None = None) -> int:
     names = options.names or known
     seconds = 60 * options.minutes / len(names)
     for name in names:
-        (_fuzz_runtime if name in _RUNTIME else _fuzz_reader)(name, seconds)
+        if name in _LOADER:
+            _fuzz_loader(name, seconds)
+        else:
+            (_fuzz_runtime if name in _RUNTIME else _fuzz_reader)(name, seconds)
     return 0
 
 

@@ -1,5 +1,5 @@
 /* Opens and executes spoilt copies of a Program, one after the other:
- * kiwicha_fuzz PROGRAM FIRST LAST (random | flips)
+ * kiwicha_fuzz PROGRAM FIRST LAST (random | flips | spread)
  *
  * Memory of a Program and of its arena ends where it should: a sanitizer stops at the first access
  * behind it. Both are allocated once. Prints how many were opened and how many there were. */
@@ -24,7 +24,7 @@
 #define MOST_ARENA_BYTES (1u << 20)
 #define CHECKSUM_FROM offsetof(struct kiwicha_program_header, checksum)
 #define CHECKED_FROM offsetof(struct kiwicha_program_header, total_bytes)
-/** Each bit of a byte, and all of them. */
+/** Each bit of a byte, and all of them, which is the last change. */
 #define FLIPS_PER_BYTE 9
 
 static uint64_t random_state;
@@ -122,20 +122,39 @@ static void spoil_word(struct spoilt* spoilt) {
     }
 }
 
-static void flip(struct spoilt* spoilt, uint32_t number) {
-    const uint32_t bit = number % FLIPS_PER_BYTE;
-    const uint32_t byte = number / FLIPS_PER_BYTE;
+static void flip(struct spoilt* spoilt, uint32_t byte, uint32_t bit) {
     const uint32_t place = byte & ~3u;
     const uint32_t flipped = (bit < 8 ? 1u << bit : 0xFFu) << 8 * (byte % 4);
     change_word(spoilt, place, word_at(spoilt->program, place) ^ flipped);
 }
 
-static void spoil(struct spoilt* spoilt, uint32_t number, bool flips) {
+/** Returns a step that visits all bytes of a Program before it comes back to one, evenly. */
+static uint32_t stride(uint32_t count) {
+    for (uint32_t step = (uint32_t)(count * 0.618) | 1;; step++) {
+        uint32_t a = count;
+        uint32_t b = step;
+        while (b != 0) {
+            const uint32_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1) {
+            return step;
+        }
+    }
+}
+
+enum way { RANDOM, FLIPS, SPREAD };
+
+static void spoil(struct spoilt* spoilt, uint32_t number, enum way way) {
     spoilt->changes = 0;
-    if (flips) {
-        flip(spoilt, number);
+    random_state = 0x9E3779B97F4A7C15u * (number + 1u);
+    if (way == FLIPS) {
+        flip(spoilt, number / FLIPS_PER_BYTE, number % FLIPS_PER_BYTE);
+    } else if (way == SPREAD) {
+        const uint64_t visited = (uint64_t)number * stride(spoilt->count);
+        flip(spoilt, (uint32_t)(visited % spoilt->count), draw(FLIPS_PER_BYTE));
     } else {
-        random_state = 0x9E3779B97F4A7C15u * (number + 1u);
         for (uint32_t left = 1 + draw(MOST_WORDS); left > 0; left--) {
             spoil_word(spoilt);
         }
@@ -188,7 +207,7 @@ static bool try_one(const uint8_t* program, uint32_t count, uint8_t* arena) {
 int main(int argc, char** argv) {
     FILE* file = argc == 5 ? fopen(argv[1], "rb") : NULL;
     if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
-        refuse("usage: kiwicha_fuzz PROGRAM FIRST LAST (random | flips)");
+        refuse("usage: kiwicha_fuzz PROGRAM FIRST LAST (random | flips | spread)");
     }
     uint32_t count = (uint32_t)ftell(file);
     rewind(file);
@@ -202,8 +221,11 @@ int main(int argc, char** argv) {
     memcpy(spoilt.program, original, count);
     uint32_t first = (uint32_t)strtoul(argv[2], NULL, 10);
     uint32_t last = (uint32_t)strtoul(argv[3], NULL, 10);
-    bool flips = strcmp(argv[4], "flips") == 0;
-    if (flips && last > count * FLIPS_PER_BYTE) {
+    enum way way = RANDOM;
+    if (strcmp(argv[4], "random") != 0) {
+        way = strcmp(argv[4], "flips") == 0 ? FLIPS : SPREAD;
+    }
+    if (way == FLIPS && last > count * FLIPS_PER_BYTE) {
         last = count * FLIPS_PER_BYTE;
     }
     signal(SIGALRM, on_alarm);
@@ -212,7 +234,7 @@ int main(int argc, char** argv) {
         if (number % 10000 == 0) {
             fprintf(stderr, "at %u\n", (unsigned)number);
         }
-        spoil(&spoilt, number, flips);
+        spoil(&spoilt, number, way);
         opened += try_one(spoilt.program, count, arena);
         mend(&spoilt, original);
     }

@@ -1,10 +1,11 @@
 """Small files that are right, from which hostile ones are made."""
 
 from kiwicha.compiler import compile_model
+from kiwicha.zoo import models as zoo
 from tests.support.models import random_models, random_networks, random_onnx
 from tests.support.programs.every_kernel import every_kernel
 
-__all__ = ["every_kernel_program", "seeds", "small_program"]
+__all__ = ["every_kernel_program", "seeds", "small_program", "zoo_program"]
 
 _TFLITE = ("CONV_2D", "DEPTHWISE_CONV_2D", "ADD", "SOFTMAX", "RESHAPE", "MAX_POOL_2D")
 _ONNX = ("Conv", "Gemm", "MatMul", "Softmax", "MaxPool", "Reshape")
@@ -19,6 +20,11 @@ def small_program() -> bytes:
     """Return a Program of ``simd`` with a convolution."""
     program = compile_model(random_models.single_operator("CONV_2D", 1).model, "simd")
     return bytes(program.to_bytes())
+
+
+def zoo_program(name: str, config: str = "simd") -> bytes:
+    """Return the Program of a public model."""
+    return bytes(compile_model(zoo.resolve(name)[1], config).to_bytes())
 
 
 def seeds(reader: str) -> list[bytes]:
