@@ -28,6 +28,8 @@ _READERS = {
     "tflite": "`.tflite` files, through the reader",
     "onnx": "`.onnx` files, through the reader",
     "program": "Programs, through the reader in Python",
+    "answers": "what a board answers, through the host's code that runs a Program on it",
+    "page": "files that pages of reports are made from",
 }
 _RUNTIME = {
     "flips": "a small Program with one byte changed, through the C runtime: each bit of every byte",
@@ -70,7 +72,7 @@ def _fuzz_reader(name: str, seconds: float) -> None:
         (folder / "corpus" / f"seed{number}").write_bytes(raw)
     command = [
         *(sys.executable, "-m", "tools.fuzz.readers", name, str(folder / "corpus")),
-        *(f"-max_total_time={int(seconds)}", f"-artifact_prefix={folder}/"),
+        *(f"-max_total_time={max(1, int(seconds))}", f"-artifact_prefix={folder}/"),
         *("-rss_limit_mb=4096", "-print_final_stats=0"),
     ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path.cwd())])}
@@ -86,8 +88,7 @@ def _fuzz_reader(name: str, seconds: float) -> None:
     counts = [int(text) for text in re.findall(r"^#(\d+)", done.stderr, re.MULTILINE)]
     executions = [int(text) for text in _DONE.findall(done.stderr)] or counts[-1:] or [0]
     is_hang = _TOO_SLOW in done.stderr
-    # What makes the reader fail is kept; without that a signal has ended the fuzzer.
-    crashes = int(not is_hang and any(folder.glob("crash-*")))
+    crashes = int(done.returncode != 0 and not is_hang)
     _add(name, _READERS[name], executions[0], crashes, int(is_hang))
     if done.returncode:
         sys.stdout.write(

@@ -1,7 +1,10 @@
 """Small files that are right, from which hostile ones are made."""
 
+import json
+
 from kiwicha.compiler import compile_model
 from kiwicha.zoo import models as zoo
+from tests.support.commands.example_runs import example_run, example_study
 from tests.support.models import random_models, random_networks, random_onnx
 from tests.support.programs.every_kernel import every_kernel
 
@@ -35,6 +38,11 @@ def seeds(reader: str) -> list[bytes]:
     reader : str
         One of `tools.fuzz.readers.READERS`.
     """
+    if reader == "answers":
+        return [bytes(300), bytes([0, 0, *[130, 7, 0, 9] * 9]), bytes([0, 0, 0, 161, 190, 224] * 9)]
+    if reader == "page":
+        runs = [example_run(layers=2), example_run(layers=1)]
+        return [json.dumps(value).encode() for value in (runs, runs[0], example_study())]
     if reader == "onnx":
         return [random_onnx.single_operator(name, 1).model for name in _ONNX]
     models = [random_models.single_operator(name, 1).model for name in _TFLITE]
