@@ -17,9 +17,17 @@ import time
 from pathlib import Path
 
 from kiwicha import cache
+from kiwicha.errors import SimulationError
 from tools.fuzz.loader import LoaderResult, talk
 from tools.fuzz.runtime import FLIPS_PER_BYTE, RuntimeResult, spoil_programs
-from tools.fuzz.seeds import every_kernel_program, seeds, small_program, zoo_program
+from tools.fuzz.seeds import (
+    every_kernel_program,
+    network_program,
+    seeds,
+    small_program,
+    zoo_program,
+)
+from tools.fuzz.system import flipped, run_hostile
 
 __all__ = ["RECORDS", "main"]
 
@@ -38,6 +46,10 @@ _RUNTIME = {
     "person_detect": "likewise, the Program of `person_detect`",
 }
 _LOADER = {"serial": "the serial line to a board, through the loader's C code"}
+_SYSTEM = {
+    "system": "a Program of lists for `64` with one byte changed, spread over it, on the simulated "
+    "system; then a good one",
+}
 _CHUNKS = {"ad": 2000, "person_detect": 200}
 """After so many counts are recorded; else after these."""
 _CHUNK = 100_000
@@ -128,13 +140,29 @@ def _fuzz_loader(key: str, seconds: float) -> None:
             return
 
 
+def _fuzz_system(key: str, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    raw = network_program()
+    while time.monotonic() < deadline:
+        number = _recorded(key)
+        hangs, outside = 0, ()
+        try:
+            outside = run_hostile(raw, flipped(raw, number), number).outside
+        except SimulationError as error:
+            hangs = 1
+            sys.stdout.write(f"{key} {number}: {error}\n")
+        _add(key, _SYSTEM[key], 1, int(bool(outside)), hangs)
+        if outside:
+            sys.stdout.write(f"{key} {number}: {', '.join(outside)}\n")
+
+
 def _report(key: str, result: RuntimeResult | LoaderResult) -> None:
     sys.stdout.write(f"{key} failed:\n{result.log[-3000:]}\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Fuzz until time is up; return the exit code."""
-    known = [*_READERS, *_RUNTIME, *_LOADER]
+    known = [*_READERS, *_RUNTIME, *_LOADER, *_SYSTEM]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "names", nargs="*", choices=[*known, []], help="what is given hostile input"
@@ -143,11 +171,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     names = options.names or known
     seconds = 60 * options.minutes / len(names)
+    kinds = (
+        (_READERS, _fuzz_reader),
+        (_RUNTIME, _fuzz_runtime),
+        (_LOADER, _fuzz_loader),
+        (_SYSTEM, _fuzz_system),
+    )
     for name in names:
-        if name in _LOADER:
-            _fuzz_loader(name, seconds)
-        else:
-            (_fuzz_runtime if name in _RUNTIME else _fuzz_reader)(name, seconds)
+        for texts, fuzz in kinds:
+            if name in texts:
+                fuzz(name, seconds)
     return 0
 
 

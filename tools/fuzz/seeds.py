@@ -8,7 +8,7 @@ from tests.support.commands.example_runs import example_run, example_study
 from tests.support.models import random_models, random_networks, random_onnx
 from tests.support.programs.every_kernel import every_kernel
 
-__all__ = ["every_kernel_program", "seeds", "small_program", "zoo_program"]
+__all__ = ["every_kernel_program", "network_program", "seeds", "small_program", "zoo_program"]
 
 _TFLITE = ("CONV_2D", "DEPTHWISE_CONV_2D", "ADD", "SOFTMAX", "RESHAPE", "MAX_POOL_2D")
 _ONNX = ("Conv", "Gemm", "MatMul", "Softmax", "MaxPool", "Reshape")
@@ -23,6 +23,11 @@ def small_program() -> bytes:
     """Return a Program of ``simd`` with a convolution."""
     program = compile_model(random_models.single_operator("CONV_2D", 1).model, "simd")
     return bytes(program.to_bytes())
+
+
+def network_program() -> bytes:
+    """Return a Program of ``64`` with lists of the engine, and steps of the CPU between them."""
+    return bytes(compile_model(random_networks.network(3).model, "64").to_bytes())
 
 
 def zoo_program(name: str, config: str = "simd") -> bytes:
