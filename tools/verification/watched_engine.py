@@ -1,4 +1,4 @@
-"""The engine in a shell that resets it while lists run, and measures how long its port lets wait."""
+"""The engine in a shell that resets it while lists run, and measures waits for its port."""
 
 import dataclasses
 import re
@@ -154,7 +154,7 @@ module engine(commands__valid, responses__ready, memory__cmd__ready, memory__wda
 
   // A reset: as long as it is said, and until DRAM owes nothing if it is DRAM's as well.
   reg [3:0] left = 0;
-  reg is_alone = 0, drains = 0;
+  reg drains = 0;
   wire starts = runs & cycle == cut[39:8];
   wire resets = starts | left != 0 | drains;
   // Commands for which data are owed, by kind; a command that waited is held until it is taken.
@@ -164,6 +164,9 @@ module engine(commands__valid, responses__ready, memory__cmd__ready, memory__wda
   wire takes = memory__cmd__valid & memory__cmd__ready;
   wire [7:0] reads_next = reads + (takes & ~memory__cmd__payload[0]) - memory__rdata__valid;
   wire [7:0] writes_next = writes + (takes & memory__cmd__payload[0]) - memory__wdata__ready;
+  // Nothing is answered until then: who runs lists here takes an answer for their end.
+  reg settles = 0;
+  wire is_quiet = reads_next == 0 & writes_next == 0 & ~holds & left == 0;
   reg owes = 0, answers = 0;
   reg was_cut = 0;
   reg [7:0] owed = 0;
@@ -172,8 +175,8 @@ module engine(commands__valid, responses__ready, memory__cmd__ready, memory__wda
   assign memory__cmd__payload = holds ? held : inner_cmd_payload;
   assign memory__wdata__valid = inner_wdata_valid | old_writes != 0;
   assign memory__wdata__payload = drains ? 144'd0 : inner_wdata_payload;
-  assign commands__ready = inner_commands_ready & ~resets & ~answers;
-  assign responses__valid = answers | (inner_responses_valid & (starts | ~resets));
+  assign commands__ready = inner_commands_ready & ~resets & ~settles & ~answers;
+  assign responses__valid = answers ? ~settles : inner_responses_valid & (starts | ~resets);
   assign responses__payload = answers ? 32'd0 : inner_responses_payload;
 
   always @(posedge clk) begin
@@ -182,13 +185,14 @@ module engine(commands__valid, responses__ready, memory__cmd__ready, memory__wda
     if (holds & memory__cmd__ready) holds <= 0;
     if (memory__wdata__ready & old_writes != 0) old_writes <= old_writes - 1;
     owes <= (owes | commands__valid & commands__ready) & ~(responses__valid & responses__ready);
-    if (responses__ready) answers <= 0;
+    if (responses__ready & ~settles) answers <= 0;
     if (left != 0) left <= left - 1;
-    if (drains & reads_next == 0 & writes_next == 0 & ~holds & left == 0) drains <= 0;
+    if (is_quiet) drains <= 0;
+    if (is_quiet) settles <= 0;
     if (starts) begin
       left <= cut[4:1] - 1;
-      is_alone <= cut[0];
       drains <= ~cut[0];
+      settles <= 1;
       was_cut <= 1;
       owed <= reads_next + writes_next;
       holds <= memory__cmd__valid & ~memory__cmd__ready;
@@ -209,7 +213,8 @@ module engine(commands__valid, responses__ready, memory__cmd__ready, memory__wda
   end
 {lines}
   engine_inner inner(
-      .commands__valid(commands__valid & ~resets & ~answers), .responses__ready(responses__ready),
+      .commands__valid(commands__valid & ~resets & ~settles & ~answers),
+      .responses__ready(responses__ready),
       .memory__cmd__ready(memory__cmd__ready & ~holds), .memory__wdata__ready(memory__wdata__ready),
       .memory__rdata__payload(memory__rdata__payload),
       .memory__rdata__valid(memory__rdata__valid & ~drains), .reset(reset), .clk(clk),
