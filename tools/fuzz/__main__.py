@@ -145,7 +145,8 @@ def _fuzz_system(key: str, seconds: float) -> None:
     raw = network_program()
     while time.monotonic() < deadline:
         number = _recorded(key)
-        hangs, outside = 0, ()
+        hangs = 0
+        outside: tuple[str, ...] = ()
         try:
             outside = run_hostile(raw, flipped(raw, number), number).outside
         except SimulationError as error:

@@ -82,7 +82,8 @@ def _run(*words: str) -> LoaderResult:
         [str(_build()), *words], capture_output=True, text=True, errors="replace", check=False
     )
     if done.returncode == 0:
-        return LoaderResult(*map(int, done.stdout.split()))
+        executions, refused, old, new = map(int, done.stdout.split())
+        return LoaderResult(executions, refused, old, new)
     hangs = int(done.returncode == _HANGS)
     return LoaderResult(0, crashes=1 - hangs, hangs=hangs, log=done.stderr)
 

@@ -124,7 +124,7 @@ def run_hostile(raw: bytes, hostile: bytes, seed: int) -> SystemResult:
     (after,) = ending.dumps
     answers = struct.unpack_from("<4I", after, report[0] - cfu.DRAM_BASE)
     may = [report, sides[1], sides[3]]
-    outside = [] if _same_elsewhere(before, after, may) else ["memory of others has changed"]
+    outside = [] if _same_elsewhere(bytes(before), after, may) else ["memory of others has changed"]
     if answers[2:] != (Status.OK, Status.OK):
         outside.append(f"the good Program behind it must run, not answer {answers[2:]}")
     arena = after[sides[3][0] - cfu.DRAM_BASE :]

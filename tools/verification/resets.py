@@ -11,6 +11,7 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ _CUTS_AT_ONCE = 100_000
 def cut_lists(
     program: Path,
     cases: list[tuple[Case, Case]],
-    cuts: list[Cut | None],
+    cuts: Sequence[Cut | None],
     timing: DramTiming,
     seed: int,
 ) -> tuple[list[Watched], int]:
@@ -51,7 +52,7 @@ def cut_lists(
         From `tools.verification.watched_engine.build`.
     cases : list of tuple of Case
         The lists, and the good one behind each.
-    cuts : list of Cut or None
+    cuts : sequence of Cut or None
         Of each.
     timing : DramTiming
         How DRAM behaves.

@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_a_broken_writing_and_a_wrong_list_are_errors(
     monkeypatch.setattr(resets.record, "write", lambda _, found: written.update(found))
     monkeypatch.setattr(resets, "_cut_writings", lambda *_: None)
 
-    def reset(row: dict, count: int, _: float) -> None:
+    def reset(row: dict[str, Any], count: int, _: float) -> None:
         row["cut"] = count
         row["wrong"] = 1
 
