@@ -58,8 +58,12 @@ def test_executions_are_shown_once_they_are_recorded(tmp_path: Path) -> None:
     assert "Hostile input" not in verification_page(tmp_path)
     path = tmp_path / "docs" / "results" / "verification" / "fuzz.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps([{"input": "it", "executions": 1234, "crashes": 0, "hangs": 1}]))
-    assert "| it | 1,234 | 0 | 1 |" in verification_page(tmp_path)
+    one = {"input": "it", "executions": 1234, "crashes": 0, "hangs": 1}
+    other = {"input": "other", "executions": 10, "crashes": 2, "hangs": 0}
+    path.write_text(json.dumps([one, other]))
+    page = verification_page(tmp_path)
+    assert "| it | 1,234 | 0 | 1 |" in page
+    assert "| all | 1,244 | 2 | 1 |" in page
 
 
 def test_commits_that_mended_faults_exist() -> None:
