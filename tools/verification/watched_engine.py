@@ -32,7 +32,8 @@ class Cut:
     cycles : int
         How long, 1 to 15.
     is_alone : bool
-        DRAM is not reset with it: it still takes the command that waits, and gives what it owes.
+        DRAM is not reset with it: it still takes the command that waits, and gives what it owes,
+        late and with any bits.
     """
 
     cycle: int
@@ -164,8 +165,11 @@ module engine(commands__valid, responses__ready, memory__cmd__ready, memory__wda
   wire takes = memory__cmd__valid & memory__cmd__ready;
   wire [7:0] reads_next = reads + (takes & ~memory__cmd__payload[0]) - memory__rdata__valid;
   wire [7:0] writes_next = writes + (takes & memory__cmd__payload[0]) - memory__wdata__ready;
-  // Nothing is answered until then: who runs lists here takes an answer for their end.
+  // Nothing is answered until then: who runs lists here takes an answer for their end. What DRAM
+  // has owed an engine that is reset alone comes late, while the next list begins, with any bits.
   reg settles = 0;
+  reg [7:0] late = 0, delay = 0;
+  wire comes_late = late != 0 & delay == 0 & ~settles & ~memory__rdata__valid;
   wire is_quiet = reads_next == 0 & writes_next == 0 & ~holds & left == 0;
   reg owes = 0, answers = 0;
   reg was_cut = 0;
@@ -189,10 +193,16 @@ module engine(commands__valid, responses__ready, memory__cmd__ready, memory__wda
     if (left != 0) left <= left - 1;
     if (is_quiet) drains <= 0;
     if (is_quiet) settles <= 0;
+    if (comes_late) late <= late - 1;
+    if (comes_late) delay <= 5;
+    else if (delay != 0 & ~settles) delay <= delay - 1;
     if (starts) begin
       left <= cut[4:1] - 1;
       drains <= ~cut[0];
       settles <= 1;
+      late <= cut[0]
+          ? reads_next + (memory__cmd__valid & ~memory__cmd__ready & ~memory__cmd__payload[0]) : 0;
+      delay <= 120;
       was_cut <= 1;
       owed <= reads_next + writes_next;
       holds <= memory__cmd__valid & ~memory__cmd__ready;
@@ -216,9 +226,10 @@ module engine(commands__valid, responses__ready, memory__cmd__ready, memory__wda
       .commands__valid(commands__valid & ~resets & ~settles & ~answers),
       .responses__ready(responses__ready),
       .memory__cmd__ready(memory__cmd__ready & ~holds), .memory__wdata__ready(memory__wdata__ready),
-      .memory__rdata__payload(memory__rdata__payload),
-      .memory__rdata__valid(memory__rdata__valid & ~drains), .reset(reset), .clk(clk),
-      .rst(rst | resets), .commands__ready(inner_commands_ready),
+      .memory__rdata__payload(comes_late ? {{4{{32'hA5A5F00F}}}} : memory__rdata__payload),
+      .memory__rdata__valid(comes_late | (memory__rdata__valid & ~settles & ~drains)),
+      .reset(reset), .clk(clk), .rst(rst | resets),
+      .commands__ready(inner_commands_ready),
       .responses__payload(inner_responses_payload), .responses__valid(inner_responses_valid),
       .memory__cmd__payload(inner_cmd_payload), .memory__cmd__valid(inner_cmd_valid),
       .memory__wdata__payload(inner_wdata_payload), .memory__wdata__valid(inner_wdata_valid),
