@@ -93,6 +93,21 @@ def upsets(session: nox.Session) -> None:
 
 
 @nox.session
+def resets(session: nox.Session) -> None:
+    """Reset the simulated engine in lists, and cut writings of images; adds to what is recorded."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "-m", "tools.verification.resets", *session.posargs)
+
+
+@nox.session
+def soak(session: nox.Session) -> None:
+    """Run random lists and inferences of mixed models for long; goes on where it was left."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    for part in ("long_lists", "mixed_inferences"):
+        session.run("python", "-m", f"tools.verification.{part}", *session.posargs)
+
+
+@nox.session
 def costs(session: nox.Session) -> None:
     """Measure what steps of the CPU cost; prints a `Cost` for each kernel."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

@@ -2,7 +2,7 @@
 
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from kiwicha.firmware.sources import (
     runtime_sources,
 )
 
-__all__ = ["NativeResult", "build_native", "run_native"]
+__all__ = ["NativeResult", "build_native", "compile_for_host", "run_native"]
 
 _HOST = FOLDER / "host"
 _INCLUDE_FOLDERS = (*RUNTIME_FOLDERS, _HOST)
@@ -27,7 +27,7 @@ _MAIN = _HOST / "main.c"
 _EXECUTABLE = "kiwicha_native"
 
 _FLAGS = (
-    *("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-DKIWICHA_HAS_CFU_MODEL", "-O1", "-g"),
+    *("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-DKIWICHA_HAS_CFU_MODEL", "-g"),
     *WARNINGS,
 )
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -52,7 +52,9 @@ class NativeResult:
     log: str
 
 
-def build_native(config: Config, *, sanitize: bool = True, main: Path | None = None) -> Path:
+def build_native(
+    config: Config, *, sanitize: bool = True, main: Path | None = None, level: int = 1
+) -> Path:
     """Return the executable of a configuration, compiled at most once.
 
     Parameters
@@ -63,6 +65,46 @@ def build_native(config: Config, *, sanitize: bool = True, main: Path | None = N
         Stop at the first bad access or undefined operation.
     main : Path or None
         C file with another ``main``.
+    level : int
+        How much the compiler optimizes: 2 takes longer, for what runs for long.
+
+    Raises
+    ------
+    ToolError
+        If the compiler is missing or fails.
+    """
+    sources = runtime_sources(config, _HOST)
+    if main is not None:
+        sources = [main if path == _MAIN else path for path in sources]
+    return compile_for_host(
+        {HEADER_NAME: header(config)},
+        sources,
+        runtime_headers(_HOST),
+        _INCLUDE_FOLDERS,
+        flags=(f"-O{level}", *(_SANITIZERS if sanitize else ())),
+    )
+
+
+def compile_for_host(
+    generated: Mapping[str, str],
+    sources: Sequence[Path],
+    headers: Sequence[Path],
+    folders: Iterable[Path],
+    *,
+    flags: Sequence[str] = ("-O2", *_SANITIZERS),
+) -> Path:
+    """Return an executable of C files of the firmware, compiled at most once.
+
+    Parameters
+    ----------
+    generated : mapping
+        Contents of headers that are generated, by name.
+    sources, headers : sequence of Path
+        C files, and what they include.
+    folders : iterable of Path
+        Where the headers are.
+    flags : sequence of str
+        Of the compiler, beside those that all C files need.
 
     Raises
     ------
@@ -70,19 +112,16 @@ def build_native(config: Config, *, sanitize: bool = True, main: Path | None = N
         If the compiler is missing or fails.
     """
     compiler = tools.cxx()
-    sources = runtime_sources(config, _HOST)
-    if main is not None:
-        sources = [main if path == _MAIN else path for path in sources]
-    headers = runtime_headers(_HOST)
-    flags = _FLAGS + (_SANITIZERS if sanitize else ())
-    generated = header(config)
-    key = cache.digest([*compiler.command, compiler.version, *flags, generated, *sources, *headers])
+    options = (*_FLAGS, *flags)
+    texts = [text for entry in sorted(generated.items()) for text in entry]
+    key = cache.digest([*compiler.command, compiler.version, *options, *texts, *sources, *headers])
 
     def compile_into(folder: Path) -> None:
-        (folder / HEADER_NAME).write_text(generated, encoding="utf-8")
+        for name, text in generated.items():
+            (folder / name).write_text(text, encoding="utf-8")
         command = [
-            *(*compiler.command, *flags, f"-I{folder}"),
-            *(f"-I{include}" for include in _INCLUDE_FOLDERS),
+            *(*compiler.command, *options, f"-I{folder}"),
+            *(f"-I{include}" for include in folders),
             *("-o", _EXECUTABLE),
             # A C++ compiler is what a machine must have anyway. It compiles C as well, but g++
             # must be told for every file.

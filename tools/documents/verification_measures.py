@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tools.documents import verification_loads
 from tools.documents.coverage_reasons import explained
 from tools.documents.markdown import table
 from tools.verification import record
@@ -26,6 +27,9 @@ def measures(project: Path) -> Iterator[str]:
         ("c_coverage", _c_coverage),
         ("equivalence", _equivalence),
         ("upsets", _upsets),
+        ("resets", verification_loads.resets),
+        ("long_lists", verification_loads.long_lists),
+        ("mixed_inferences", verification_loads.inferences),
     )
     for name, section in sections:
         found = record.read(project, name)

@@ -162,6 +162,8 @@ def _fuzzing(project: Path) -> Iterator[str]:
     if not path.exists():
         return
     records = json.loads(path.read_text(encoding="utf-8"))
+    names = ("executions", "crashes", "hangs")
+    sums = {name: sum(row[name] for row in records) for name in names}
     yield "## Hostile input"
     yield ""
     yield "Every input is refused with a message, or harmless; anything else counts as a crash."
@@ -170,7 +172,7 @@ def _fuzzing(project: Path) -> Iterator[str]:
         ("input", "executions:", "crashes:", "over 5 s:"),
         (
             (row["input"], f"{row['executions']:,}", str(row["crashes"]), str(row["hangs"]))
-            for row in records
+            for row in [*records, {"input": "all", **sums}]
         ),
     )
     yield ""

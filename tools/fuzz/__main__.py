@@ -2,7 +2,8 @@
 
 Readers are fuzzed by Atheris, which keeps what reaches new code in a folder of the cache and goes
 on from there. Programs with a right checksum go through the C runtime under sanitizers: every byte
-of a small one is another once, words of a larger one at random. Counts are added to those of
+of a small one is another once, bytes all over a large one, words at random. So does the loader of a
+board, which gets what a host might send. Counts are added to those of
 earlier runs in ``docs/results/verification/fuzz.json``; what crashes is kept in the cache.
 """
 
@@ -16,8 +17,17 @@ import time
 from pathlib import Path
 
 from kiwicha import cache
+from kiwicha.errors import SimulationError
+from tools.fuzz.loader import LoaderResult, talk
 from tools.fuzz.runtime import FLIPS_PER_BYTE, RuntimeResult, spoil_programs
-from tools.fuzz.seeds import every_kernel_program, seeds, small_program
+from tools.fuzz.seeds import (
+    every_kernel_program,
+    network_program,
+    seeds,
+    small_program,
+    zoo_program,
+)
+from tools.fuzz.system import flipped, run_hostile
 
 __all__ = ["RECORDS", "main"]
 
@@ -26,12 +36,23 @@ _READERS = {
     "tflite": "`.tflite` files, through the reader",
     "onnx": "`.onnx` files, through the reader",
     "program": "Programs, through the reader in Python",
+    "answers": "what a board answers, through the host's code that runs a Program on it",
+    "page": "files that pages of reports are made from",
 }
 _RUNTIME = {
     "flips": "a small Program with one byte changed, through the C runtime: each bit of every byte",
     "random": "a Program of every kernel with some words changed, through the C runtime",
+    "ad": "the Program of `ad` with one byte changed, spread over it, through the C runtime",
+    "person_detect": "likewise, the Program of `person_detect`",
 }
-_CHUNK = 20_000
+_LOADER = {"serial": "the serial line to a board, through the loader's C code"}
+_SYSTEM = {
+    "system": "a Program of lists for `64` with one byte changed, spread over it, on the simulated "
+    "system; then a good one",
+}
+_CHUNKS = {"ad": 2000, "person_detect": 200}
+"""After so many counts are recorded; else after these."""
+_CHUNK = 100_000
 _DONE = re.compile(r"Done (\d+) runs")
 _TOO_SLOW = "an answer must come within "
 
@@ -63,7 +84,7 @@ def _fuzz_reader(name: str, seconds: float) -> None:
         (folder / "corpus" / f"seed{number}").write_bytes(raw)
     command = [
         *(sys.executable, "-m", "tools.fuzz.readers", name, str(folder / "corpus")),
-        *(f"-max_total_time={int(seconds)}", f"-artifact_prefix={folder}/"),
+        *(f"-max_total_time={max(1, int(seconds))}", f"-artifact_prefix={folder}/"),
         *("-rss_limit_mb=4096", "-print_final_stats=0"),
     ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path.cwd())])}
@@ -79,8 +100,7 @@ def _fuzz_reader(name: str, seconds: float) -> None:
     counts = [int(text) for text in re.findall(r"^#(\d+)", done.stderr, re.MULTILINE)]
     executions = [int(text) for text in _DONE.findall(done.stderr)] or counts[-1:] or [0]
     is_hang = _TOO_SLOW in done.stderr
-    # What makes the reader fail is kept; without that a signal has ended the fuzzer.
-    crashes = int(not is_hang and any(folder.glob("crash-*")))
+    crashes = int(done.returncode != 0 and not is_hang)
     _add(name, _READERS[name], executions[0], crashes, int(is_hang))
     if done.returncode:
         sys.stdout.write(
@@ -92,27 +112,58 @@ def _fuzz_reader(name: str, seconds: float) -> None:
 def _fuzz_runtime(key: str, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     flips = key == "flips"
-    raw = small_program() if flips else every_kernel_program()
+    if key in _CHUNKS:
+        raw, way = zoo_program(key), "spread"
+    else:
+        raw, way = (small_program() if flips else every_kernel_program()), key
     most = len(raw) * FLIPS_PER_BYTE if flips else 1 << 31
     while time.monotonic() < deadline:
         first = _recorded(key)
-        last = min(first + _CHUNK, most)
+        last = min(first + _CHUNKS.get(key, _CHUNK), most)
         if first >= last:
             return
-        result = spoil_programs(raw, first, last, flips=flips)
+        result = spoil_programs(raw, first, last, way)
         _add(key, _RUNTIME[key], result.executions, result.crashes, result.hangs)
         if result.crashes or result.hangs:
             _report(key, result)
             return
 
 
-def _report(key: str, result: RuntimeResult) -> None:
+def _fuzz_loader(key: str, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        first = _recorded(key)
+        result = talk(first, first + _CHUNK)
+        _add(key, _LOADER[key], result.executions, result.crashes, result.hangs)
+        if result.crashes or result.hangs:
+            _report(key, result)
+            return
+
+
+def _fuzz_system(key: str, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    raw = network_program()
+    while time.monotonic() < deadline:
+        number = _recorded(key)
+        hangs = 0
+        outside: tuple[str, ...] = ()
+        try:
+            outside = run_hostile(raw, flipped(raw, number), number).outside
+        except SimulationError as error:
+            hangs = 1
+            sys.stdout.write(f"{key} {number}: {error}\n")
+        _add(key, _SYSTEM[key], 1, int(bool(outside)), hangs)
+        if outside:
+            sys.stdout.write(f"{key} {number}: {', '.join(outside)}\n")
+
+
+def _report(key: str, result: RuntimeResult | LoaderResult) -> None:
     sys.stdout.write(f"{key} failed:\n{result.log[-3000:]}\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Fuzz until time is up; return the exit code."""
-    known = [*_READERS, *_RUNTIME]
+    known = [*_READERS, *_RUNTIME, *_LOADER, *_SYSTEM]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "names", nargs="*", choices=[*known, []], help="what is given hostile input"
@@ -121,8 +172,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     names = options.names or known
     seconds = 60 * options.minutes / len(names)
+    kinds = (
+        (_READERS, _fuzz_reader),
+        (_RUNTIME, _fuzz_runtime),
+        (_LOADER, _fuzz_loader),
+        (_SYSTEM, _fuzz_system),
+    )
     for name in names:
-        (_fuzz_runtime if name in _RUNTIME else _fuzz_reader)(name, seconds)
+        for texts, fuzz in kinds:
+            if name in texts:
+                fuzz(name, seconds)
     return 0
 
 

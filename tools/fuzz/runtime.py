@@ -40,7 +40,7 @@ class RuntimeResult:
     log: str = ""
 
 
-def spoil_programs(raw: bytes, first: int, last: int, *, flips: bool = False) -> RuntimeResult:
+def spoil_programs(raw: bytes, first: int, last: int, way: str = "random") -> RuntimeResult:
     """Open and execute spoilt copies of a Program, with a right checksum.
 
     Parameters
@@ -49,15 +49,15 @@ def spoil_programs(raw: bytes, first: int, last: int, *, flips: bool = False) ->
         A Program of ``simd``.
     first, last : int
         Numbers of the copies, which say how they are spoilt; ``last`` is not among them.
-    flips : bool
-        Each is another in one byte, in the order of bytes; else in some words, at random.
+    way : str
+        ``flips``: each is another in one byte, in the order of bytes, nine of each byte.
+        ``spread``: likewise, of bytes all over the Program. ``random``: in some words.
     """
-    executable = build_native(_CONFIG, main=_MAIN)
+    executable = build_native(_CONFIG, main=_MAIN, level=2)
     with tempfile.TemporaryDirectory(prefix="kiwicha-fuzz-") as name:
         path = Path(name) / "program.bin"
         path.write_bytes(raw)
-        command = [str(executable), str(path), str(first), str(last)]
-        command.append("flips" if flips else "random")
+        command = [str(executable), str(path), str(first), str(last), way]
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False
         )

@@ -162,6 +162,38 @@ def test_weights_in_another_file_are_refused() -> None:
         read(model.SerializeToString())
 
 
+def test_a_scale_at_the_edge_that_is_none_is_refused() -> None:
+    """Of bytes that are the model's input, which the DequantizeLinear behind them explains."""
+    for seed in range(1, 40):
+        model = edited(some_model(seed))
+        names = {item.name for item in model.graph.input}
+        readers = [
+            node
+            for node in model.graph.node
+            if node.op_type == "DequantizeLinear" and node.input[0] in names
+        ]
+        if readers:
+            break
+    (scale,) = [item for item in model.graph.initializer if item.name == readers[0].input[1]]
+    zero = np.zeros(list(scale.dims), np.float32)
+    scale.CopyFrom(module("onnx.numpy_helper", "onnx").from_array(zero, scale.name))
+    error = refusal(model.SerializeToString())
+    assert "scale must be finite and more than 0" in str(error)
+
+
+def test_a_stride_of_0_is_refused() -> None:
+    model = edited(random_onnx.single_operator("MaxPool", 1))
+    (pool,) = [node for node in model.graph.node if node.op_type == "MaxPool"]
+    for attribute in pool.attribute:
+        if attribute.name == "strides":
+            attribute.ints[:] = [0] * len(attribute.ints)
+            break
+    else:
+        pool.attribute.append(module("onnx.helper", "onnx").make_attribute("strides", [0, 0]))
+    with pytest.raises(ModelError, match=r"MaxPool .*: attributes and operands must fit"):
+        read(model.SerializeToString())
+
+
 @pytest.mark.parametrize("kind", [np.int8, np.uint8])
 def test_what_only_moves_bytes_keeps_them(kind) -> None:
     model = QdqBuilder(random.Random(5))

@@ -58,8 +58,12 @@ def test_executions_are_shown_once_they_are_recorded(tmp_path: Path) -> None:
     assert "Hostile input" not in verification_page(tmp_path)
     path = tmp_path / "docs" / "results" / "verification" / "fuzz.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps([{"input": "it", "executions": 1234, "crashes": 0, "hangs": 1}]))
-    assert "| it | 1,234 | 0 | 1 |" in verification_page(tmp_path)
+    one = {"input": "it", "executions": 1234, "crashes": 0, "hangs": 1}
+    other = {"input": "other", "executions": 10, "crashes": 2, "hangs": 0}
+    path.write_text(json.dumps([one, other]))
+    page = verification_page(tmp_path)
+    assert "| it | 1,234 | 0 | 1 |" in page
+    assert "| all | 1,244 | 2 | 1 |" in page
 
 
 def test_commits_that_mended_faults_exist() -> None:
@@ -161,3 +165,37 @@ def test_upsets_are_shown_by_what_came_of_them(tmp_path: Path) -> None:
     assert "| registers | 1,000 | 4 | 3 (75.0%) | 1 (25.0%) | 0 (0.0%) |" in page
     assert "- registers: `a` 1" in page
     assert "```\nflip --much\n```" in page
+
+
+def test_resets_and_long_runs_are_shown(tmp_path: Path) -> None:
+    engine = {"seeds": 3, "cut": 1600, "alone": 800, "owed": 50, "wrong": 2, "failed": []}
+    row = {"cut": 1000, "refused": 700, "old": 1, "new": 299, "broken": 0}
+    values = {"config": "64", "command": "go", "engine": engine, "writings": {"flash": row}}
+    page = measured(tmp_path, "resets", values)
+    assert "| 1,600 | 800 | 50 | 2 |" in page
+    assert "| flash memory | 1,000 | 700 | 1 | 299 | 0 |" in page
+    row = {
+        "lists": 24,
+        "jobs": 99,
+        "cycles": 50_000_000,
+        "differ": ["seed 1"],
+        "waits": {"jobs": [1234, 64], "writer": [5, 0]},
+    }
+    values = {
+        "config": "64",
+        "clock_hz": 100_000_000,
+        "seconds": 600,
+        "bound_words": 256,
+        "command": "go on",
+        "drams": {"ddr3": row},
+    }
+    page = measured(tmp_path, "long_lists", values)
+    assert "took 50,000,000 cycles: 0.50 s at\n100 MHz, 5.8e-06 of a day" in page
+    assert "| ddr3 | 24 | 99 | 50,000,000 | 1 |" in page
+    assert "| ddr3 | 1,234 (64) | 5 (0) |" in page
+    values = {"config": "64-preempt", "pairs": 9, "failed": ["x"], "longest_wait": 4321}
+    sums = ("inferences", "urgent", "suspensions", "cycles", "wrong", "noise_wrong")
+    values |= {"command": "go", **dict(zip(sums, (10_000, 9_000, 800, 70_000, 1, 2), strict=True))}
+    page = measured(tmp_path, "mixed_inferences", values)
+    assert "| 10,000 | 9,000 | 800 | 70,000 | 1 | 2 | 1 |" in page
+    assert "urgent model: 4,321 cycles." in page

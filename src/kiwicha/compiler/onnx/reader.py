@@ -5,6 +5,7 @@ becomes one operator of the graph, with the scales of both.
 """
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
@@ -58,6 +59,8 @@ _FAMILIES = (
 """Where operators are read, in the order of documents."""
 _DEQUANTIZE = "DequantizeLinear"
 _RULE = "Operators of ONNX models are those listed, on quantized tensors of a fixed shape."
+_MISFITS = (ArithmeticError, IndexError, KeyError, TypeError, ValueError)
+"""What comes of attributes and operands that do not fit."""
 _BYTES = {np.dtype(np.int8): False, np.dtype(np.uint8): True}
 
 
@@ -115,11 +118,11 @@ class _Reader:
             )
             self._refuse(None, text, has_floats=True)
             raise self._error()
-        inputs = [self._input(edge) for edge in self._model.inputs]
+        inputs = [self._at_edge(self._input, edge) for edge in self._model.inputs]
         self._edges.update(index for index in inputs if index is not None)
         for node in self._model.nodes:
             self._read(node)
-        outputs = [self._output(edge) for edge in self._model.outputs]
+        outputs = [self._at_edge(self._output, edge) for edge in self._model.outputs]
         if self._violations:
             raise self._error()
         return self._writer.graph(
@@ -161,7 +164,7 @@ class _Reader:
             self._refuse(place, str(refusal), has_floats=isinstance(refusal, Unquantized))
         except ModelError:
             raise
-        except (IndexError, KeyError, TypeError, ValueError) as error:
+        except _MISFITS as error:
             raise ModelError(
                 f"node {node.index} {node.kind} ({node.name}): attributes and operands must fit "
                 "the operator"
@@ -177,6 +180,19 @@ class _Reader:
             return list(results)
         assert isinstance(results, Value)
         return [results]
+
+    def _at_edge(self, read: Callable[[Edge], int | None], edge: Edge) -> int | None:
+        """Return the tensor of an input or output of the model; None if it is refused."""
+        try:
+            return read(edge)
+        except Refusal as refusal:
+            self._refuse(None, str(refusal), edge.name)
+        except _MISFITS as error:
+            raise ModelError(
+                f"{edge.name}: attributes and operands must fit the operator that reads or writes "
+                "this input or output of the model"
+            ) from error
+        return None
 
     def _input(self, edge: Edge) -> int | None:
         """Add an input of the model; None if it is refused."""
