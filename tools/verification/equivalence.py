@@ -34,6 +34,8 @@ def _row(name: str, family: str, seconds: float) -> dict[str, Any]:
         "names": list(found.names),
         "is_proven": found.is_proven,
         "limit_seconds": found.seconds,
+        "given_seconds": seconds,
+        "is_short": found.is_short,
         "seconds": round(time.monotonic() - start, 1),
     }
     return row

@@ -204,6 +204,7 @@ def run_rounds(
     host_stall: float,
     folder: Path | None = None,
     answer_cycles: int = _ANSWER_CYCLES,
+    plusargs: Sequence[str] = (),
 ) -> list[Outcome]:
     """Execute lists, one after the other.
 
@@ -223,6 +224,8 @@ def run_rounds(
         Where the program runs.
     answer_cycles : int
         What an instruction may take.
+    plusargs : sequence of str
+        Of the design, and of Verilator.
 
     Raises
     ------
@@ -239,7 +242,7 @@ def run_rounds(
         for entry, instructions in zip(rounds, asked, strict=True)
     )
     done = subprocess.run(
-        [str(program), *map(str, values)],
+        [str(program), *map(str, values), *plusargs],
         input=packed,
         capture_output=True,
         check=False,

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -292,6 +293,7 @@ def check_cases(
     *,
     seed: int,
     folder: Path | None = None,
+    plusargs: Sequence[str] = (),
 ) -> Counter[JobKind]:
     """Execute lists and check them; see `check_random_lists` and `run_rounds`."""
     outcomes = run_rounds(
@@ -301,6 +303,7 @@ def check_cases(
         seed=seed,
         host_stall=0.1,
         folder=folder,
+        plusargs=plusargs,
     )
     done: Counter[JobKind] = Counter()
     for number, (case, outcome) in enumerate(zip(cases, outcomes, strict=True)):
