@@ -33,7 +33,8 @@ from tools.verification.gates.gate_engine import GateEngine
 __all__ = ["RECORD", "main", "model_rounds", "replay"]
 
 RECORD = "replay"
-FAMILIES = {"xc7": Family.XC7, "ecp5": Family.ECP5}
+FAMILIES = ("xc7", "ecp5")
+"""Values of `Family`."""
 _WATCHDOG_CYCLES = 100_000_000
 _SMALL_BYTES = 4096
 """Of scratchpad and arena that lists of short jobs use."""
@@ -188,7 +189,7 @@ def main(arguments: list[str] | None = None) -> int:
     config = find_config(options.config)
     failed = False
     for family in options.family or FAMILIES:
-        engine = gate_engine.build(config, FAMILIES[family])
+        engine = gate_engine.build(config, Family(family))
         record.say(f"{config.name} on {family}: {engine.cells.total()} cells")
         for what in ("random", *(options.model or ())):
             key = {"config": config.name, "family": family, "what": what}

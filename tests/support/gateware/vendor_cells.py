@@ -33,6 +33,8 @@ _STARTS = (
     re.compile(r"\breg\s+(?P<bits>\[[^]]*\]\s*)?(?P<name>\w+)\s*=\s*(?P<value>[^;]*);"),
     re.compile(r"\binitial\s+(?P<name>\w+)\s*<?=\s*(?P<value>[^;]*);"),
 )
+_KEPT = ("OPMODEr", "INMODEr", "ALUMODEr", "CARRYINSELr")
+"""Of a DSP48E1, which does not allow all values of what it is told to do."""
 _INITIAL = re.compile(r"\binitial(?=\s+begin\b)")
 _TIMES = re.compile(r"^\s*specify\b.*?\bendspecify\b", re.DOTALL | re.MULTILINE)
 _CARRY = re.compile(r"output \[3:0\] CO\b")
@@ -100,6 +102,8 @@ def _start(found: re.Match[str]) -> str:
     Verilator alone does not: a register that is an output of its module it starts with 0.
     """
     parts = found.groupdict()
+    if parts["name"] in _KEPT:
+        return found[0]
     declared = f"reg {parts['bits'] or ''}{parts['name']}; " if "bits" in parts else ""
     return (
         f'{declared}initial if ($test$plusargs("{ANY_START}")) '

@@ -42,6 +42,8 @@ class Host {
         : top_(top), dram_(dram), random_(random), stall_(stall), limit_(limit) {
         top_.commands___05Fvalid = 0;
         top_.responses___05Fready = 0;
+        // Inputs have random values where registers have.
+        top_.reset = 0;
         top_.rst = 1;
         for (int k = 0; k < kResetCycles; ++k) {
             top_.clk = 0;
