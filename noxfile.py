@@ -86,6 +86,14 @@ def equivalence(session: nox.Session) -> None:
 
 
 @nox.session
+def replay(session: nox.Session) -> None:
+    """Simulate the engine's netlists for boards beside its source; random lists, and a model."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    arguments = session.posargs or ("--model", "kws")
+    session.run("python", "-m", "tools.verification.replay", *arguments)
+
+
+@nox.session
 def upsets(session: nox.Session) -> None:
     """Flip bits of the simulated engine while lists run, and count what follows."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

@@ -1,8 +1,15 @@
 """Tables of the generated documents."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-__all__ = ["table"]
+__all__ = ["measured_with", "table"]
+
+
+def measured_with(*commands: str) -> Iterator[str]:
+    """Give the lines that end a section: what measured it."""
+    yield from ("", "measured with", "", "```")
+    yield from commands
+    yield from ("```", "")
 
 
 def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:

@@ -6,7 +6,8 @@ from typing import Any
 
 from tools.documents import verification_loads
 from tools.documents.coverage_reasons import explained
-from tools.documents.markdown import table
+from tools.documents.markdown import measured_with, table
+from tools.documents.netlist_sections import equivalence, replay
 from tools.verification import record
 
 __all__ = ["measures", "proven_netlists"]
@@ -25,7 +26,8 @@ def measures(project: Path) -> Iterator[str]:
         ("coverage", _coverage),
         ("python_coverage", _python_coverage),
         ("c_coverage", _c_coverage),
-        ("equivalence", _equivalence),
+        ("equivalence", equivalence),
+        ("replay", replay),
         ("upsets", _upsets),
         ("resets", verification_loads.resets),
         ("long_lists", verification_loads.long_lists),
@@ -42,12 +44,6 @@ def proven_netlists(project: Path) -> set[str]:
     rows = record.read(project, "equivalence") or []
     failed = {row["component"] for row in rows if not row.get("is_proven")}
     return {row["component"] for row in rows} - failed
-
-
-def _command(*names: str) -> Iterator[str]:
-    yield from ("", "measured with", "", "```")
-    yield from names
-    yield from ("```", "")
 
 
 def _share(part: int, whole: int) -> str:
@@ -81,7 +77,7 @@ def _jobs(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     models: dict[str, list[str]] = {}
     for row in rows:
         models.setdefault(row["config"], []).append(row["model"])
-    yield from _command(
+    yield from measured_with(
         *(
             f"python -m tools.verification.jobs {' '.join(names)} --config {config}"
             for config, names in models.items()
@@ -138,7 +134,7 @@ def _coverage(found: dict[str, Any]) -> Iterator[str]:
         if left:
             yield from ("", "And without a reason that is known:", "")
             yield from _by_module(left)
-    yield from _command(found["command"])
+    yield from measured_with(found["command"])
 
 
 def _by_module(holes: dict[str, int]) -> Iterator[str]:
@@ -174,7 +170,7 @@ def _python_coverage(found: dict[str, Any]) -> Iterator[str]:
     )
     yield from ("", "Modules with most lines that were not met:", "")
     yield from (f"- `{row['module']}`: {row['missing']}" for row in found["holes"])
-    yield from _command(found["command"])
+    yield from measured_with(found["command"])
 
 
 def _c_coverage(found: dict[str, Any]) -> Iterator[str]:
@@ -207,42 +203,7 @@ def _c_coverage(found: dict[str, Any]) -> Iterator[str]:
     more = f", and {found['more_holes']} more" if found["more_holes"] else ""
     yield from ("", f"Lines that were not met{more}:", "")
     yield from (f"- `firmware/{name}`: {', '.join(lines)}" for name, lines in files.items())
-    yield from _command(found["command"])
-
-
-def _equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    yield from (
-        "## Netlists beside sources",
-        "",
-        "A component is synthesized for a family of boards, and Yosys proves by induction that",
-        "each register and each output has the same value as in the source, with the vendor's",
-        "cells as Yosys models them. Memories and multipliers are cut out on both sides: what goes",
-        "into them is compared, and what comes out of them is taken to be the same. Initial values",
-        "of registers are not compared.",
-        "",
-    )
-    yield from table(
-        ("component", "family", "bits:", "not proven:", "cut out", "result"),
-        ((f"`{row['component']}`", row["family"], *_bits(row)) for row in rows),
-    )
-    unproven = [row for row in rows if row.get("names")]
-    if unproven:
-        yield from ("", "Bits that are not proven, the first of each:", "")
-        for row in unproven:
-            names = ", ".join(f"`{name}`" for name in row["names"])
-            yield f"- `{row['component']}` on {row['family']}: {names}"
-    yield from _command("nox -s equivalence")
-
-
-def _bits(row: dict[str, Any]) -> tuple[str, ...]:
-    if "failed" in row:
-        return "", "", "", "Yosys failed"
-    kinds = {"$mem_v2": ("memory", "memories"), "$mul": ("multiplier", "multipliers")}
-    cut = ", ".join(f"{count} {kinds[kind][count > 1]}" for kind, count in row["cut"].items())
-    if row["limit_seconds"]:
-        return "", "", cut, f"no answer in {row['limit_seconds']:.0f} s"
-    bits = row["proven"] + row["unproven"]
-    return f"{bits:,}", f"{row['unproven']:,}", cut, "proven" if row["is_proven"] else "not proven"
+    yield from measured_with(found["command"])
 
 
 def _upsets(found: dict[str, Any]) -> Iterator[str]:
@@ -281,7 +242,7 @@ def _upsets(found: dict[str, Any]) -> Iterator[str]:
         where = ", ".join(f"`{module}` {count}" for module, count in group["silent_in"].items())
         if where:
             yield f"- {name}: {where}"
-    yield from _command(found["command"])
+    yield from measured_with(found["command"])
 
 
 def _counted(count: int, trials: int) -> str:

@@ -51,7 +51,10 @@ PLAN = (
     ),
     (
         "synthesis makes something else of a component than its source says",
-        "proofs that components are equal to their netlists, below; memories and multipliers aside",
+        (
+            "proofs that components are equal to their netlists, below, memories and multipliers "
+            "aside; the netlist of the engine is simulated beside its source"
+        ),
     ),
     (
         "a bit flips while a list runs",
@@ -137,11 +140,10 @@ FOUND = (
 
 HOLES = (
     (
-        "Netlists are compared component by component, as a board's synthesis makes them of the "
-        "component alone; that of a whole system is not. How memories and multipliers are mapped, "
-        "and initial values, are not compared. Components without a proven row in the table are "
-        "open: where Yosys failed, its packaged mapper ended without a message; where bits are "
-        "not proven, nobody has found out why. No recorded traffic was replayed through a netlist."
+        "Netlists are compared as a board's synthesis makes them of a component or of the engine "
+        "alone; that of a whole system is not. Memories, multipliers and first values are compared "
+        "by replays only, of one configuration. Rows of the table without a proof are open as "
+        "proofs."
     ),
     (
         "That nothing waits for the windows when a list is complete, and that jobs and weights "

@@ -23,6 +23,7 @@ def _row(name: str, family: str, seconds: float) -> dict[str, Any]:
     """Return the record of a component on a family of boards."""
     start = time.monotonic()
     row: dict[str, Any] = {"component": name, "family": family, "config": CONFIG}
+    row["given_seconds"] = seconds
     try:
         found = compare(COMPONENTS[name](), family, seconds=seconds)
     except ToolError as error:
@@ -34,6 +35,7 @@ def _row(name: str, family: str, seconds: float) -> dict[str, Any]:
         "names": list(found.names),
         "is_proven": found.is_proven,
         "limit_seconds": found.seconds,
+        "is_short": found.is_short,
         "seconds": round(time.monotonic() - start, 1),
     }
     return row

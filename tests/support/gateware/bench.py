@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,7 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def build(text: str, top: str) -> Path:
+def build(text: str, top: str, flags: Sequence[str] = ()) -> Path:
     """Return the folder of the simulator of a design, building it if it is not in the cache.
 
     With the environment variable ``KIWICHA_BENCH_TRACE`` set, the simulator can write a trace.
@@ -103,10 +103,13 @@ def build(text: str, top: str) -> Path:
         Verilog.
     top : str
         Its top module.
+    flags : sequence of str
+        Of Verilator, besides the usual ones.
     """
     parts = [
         str(_TRACE in os.environ),
         *_VERILATE,
+        *flags,
         str(cocotb_tools.config.libs_dir),
         _MAKE_VARIABLES,
         _RUNTIME_OBJECTS,
@@ -120,10 +123,10 @@ def build(text: str, top: str) -> Path:
         newer = time.time() + _BUILD_SECONDS
         for compiled in first.glob(_RUNTIME_OBJECTS):
             os.utime(shutil.copy(compiled, folder), (newer, newer))
-        _verilate(folder, text, top)
+        _verilate(folder, text, top, flags)
 
     def build_first(folder: Path) -> None:
-        _verilate(folder, "module first(input clk); endmodule", "first")
+        _verilate(folder, "module first(input clk); endmodule", "first", flags)
 
     return cache.build("benches", cache.digest([text, top, *parts]), build_design)
 
@@ -137,7 +140,7 @@ def _public(text: str, top: str) -> str:
     return "\n".join(["`verilator_config", *lines, ""])
 
 
-def _verilate(folder: Path, text: str, top: str) -> None:
+def _verilate(folder: Path, text: str, top: str, flags: Sequence[str]) -> None:
     """Build a simulator; compiled files that are there already are not compiled again."""
     tool = tools.verilator()
     source, log = folder / f"{top}.v", folder / "build.log"
@@ -159,7 +162,7 @@ def _verilate(folder: Path, text: str, top: str) -> None:
                 sources=[ports, source],
                 hdl_toplevel=top,
                 build_dir=folder,
-                build_args=_VERILATE,
+                build_args=[*_VERILATE, *flags],
                 timescale=("1ns", "1ps"),
                 waves=_TRACE in os.environ,
                 log_file=log,
@@ -168,7 +171,14 @@ def _verilate(folder: Path, text: str, top: str) -> None:
         raise ToolError(f"Verilator failed on {top}:\n{_tail(log)}") from error
 
 
-def run(simulator: Path, top: str, bench: str, values: Mapping[str, Any], folder: Path) -> None:
+def run(
+    simulator: Path,
+    top: str,
+    bench: str,
+    values: Mapping[str, Any],
+    folder: Path,
+    plusargs: Sequence[str] = (),
+) -> None:
     """Run one cocotb test.
 
     Parameters
@@ -183,6 +193,8 @@ def run(simulator: Path, top: str, bench: str, values: Mapping[str, Any], folder
         What `parameters` returns in the bench; JSON values.
     folder : Path
         For logs, results and traces.
+    plusargs : sequence of str
+        Of the design, and of Verilator.
 
     Raises
     ------
@@ -198,6 +210,7 @@ def run(simulator: Path, top: str, bench: str, values: Mapping[str, Any], folder
             hdl_toplevel=top,
             hdl_toplevel_lang="verilog",
             build_dir=simulator,
+            plusargs=list(plusargs),
             test_dir=folder,
             results_xml=str(folder / "results.xml"),
             extra_env={_PARAMETERS: json.dumps(dict(values)), "COCOTB_ANSI_OUTPUT": "0"},

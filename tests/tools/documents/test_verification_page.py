@@ -121,25 +121,44 @@ def test_coverage_is_shown_with_its_holes(tmp_path: Path) -> None:
 
 
 def test_netlists_are_shown_as_proven_only_if_they_are(tmp_path: Path) -> None:
-    known = {"cut": {"$mul": 2}, "names": [], "limit_seconds": 0}
+    known = {"cut": {"$mul": 2}, "names": [], "limit_seconds": 0, "given_seconds": 60.0}
     rows = [
         {"component": "a", "family": "xc7", "proven": 9, "unproven": 0, "is_proven": True, **known},
         {"component": "a", "family": "ecp5", "proven": 8, "unproven": 1, **known},
         {"component": "b", "family": "xc7", **known, "limit_seconds": 60.0},
     ]
     rows[1] |= {"is_proven": False, "names": ["state"]}
-    rows.append({"component": "c", "family": "xc7", "failed": "no"})
+    rows[2]["is_short"] = True
+    rows.append({"component": "c", "family": "xc7", "failed": "no", "given_seconds": 90.0})
     page = measured(tmp_path, "equivalence", rows)
     assert "| `a` | xc7 | 9 | 0 | 2 multipliers | proven |" in page
     assert "| `a` | ecp5 | 9 | 1 | 2 multipliers | not proven |" in page
     assert "- `a` on ecp5: `state`" in page
     assert "| `b` | xc7 |  |  | 2 multipliers | no answer in 60 s |" in page
     assert "| `c` | xc7 |  |  |  | Yosys failed |" in page
+    assert "Of 4 netlists of 3 components:" in page
+    assert "the solver got 60 s for each at least" in page
+    assert "an error there:\n`b` on xc7." in page
+
+
+def test_replays_are_shown_with_what_differs(tmp_path: Path) -> None:
+    counts = {"cells": 1000, "starts": 2, "lists": 30, "jobs": 40, "cycles": 5000}
+    known = {"config": "64", "family": "xc7", "command": "replay --all", **counts}
+    rows = [
+        {**known, "what": "random", "timings": ["fast", "ddr3"], "difference": None},
+        {**known, "what": "kws", "timings": ["ddr3"], "difference": "ready must be 1"},
+    ]
+    page = measured(tmp_path, "replay", rows)
+    counted = "| 2 | 30 | 40 | 5,000 |"
+    assert f"| `64` | xc7 | 1,000 | random | fast, ddr3 {counted} none |" in page
+    assert f"| `64` | xc7 | 1,000 | `kws` | ddr3 {counted} ready must be 1 |" in page
+    assert page.count("replay --all") == 1
 
 
 def test_hardware_is_at_the_last_stage_if_both_netlists_are_proven(tmp_path: Path) -> None:
     record(tmp_path, "gateware.engine.it", killed=60)
     row = {"component": "engine.it", "proven": 1, "unproven": 0, "cut": {}, "limit_seconds": 0}
+    row["given_seconds"] = 1.0
     one, other = ({**row, "family": family, "is_proven": True} for family in ("xc7", "ecp5"))
     assert "| `gateware.engine.it` | V3 |" in measured(tmp_path, "equivalence", [one, other])
     other["is_proven"] = False

@@ -5,7 +5,7 @@
 // instruction must be answered, and those between reset and first instruction. Standard input has
 // rounds: a RoundHeader, its instructions, the Program's range and the arena's. Standard output
 // gets the answers of each, and the arena as it is with the last one. What must not happen ends
-// the process with a line on standard error.
+// the process with a line on standard error. Further arguments are Verilator's, and plusargs.
 
 #include <cstdio>
 #include <cstdlib>
@@ -45,6 +45,8 @@ class Host {
         : top_(top), dram_(dram), random_(random), stall_(stall), limit_(limit) {
         top_.commands___05Fvalid = 0;
         top_.responses___05Fready = 0;
+        // Inputs have random values where registers have.
+        top_.reset = 0;
         top_.rst = 1;
         for (int k = 0; k < kResetCycles; ++k) {
             top_.clk = 0;
@@ -118,13 +120,15 @@ class Host {
 
 bool read(void* bytes, size_t size) { return std::fread(bytes, 1, size, stdin) == size; }
 
-void run(char** arguments) {
+void run(int argc, char** argv) {
+    char** arguments = argv + 1;
     Random random{std::strtoull(arguments[0], nullptr, 10)};
     const Timing timing{std::strtoull(arguments[1], nullptr, 10),
                         std::strtoull(arguments[2], nullptr, 10), std::atof(arguments[3]),
                         std::strtoull(arguments[4], nullptr, 10),
                         std::strtoull(arguments[5], nullptr, 10)};
     VerilatedContext context;
+    context.commandArgs(argc, argv);
     Vengine top{&context};
     Dram dram{top, timing, random};
     Host host{top, dram, random, std::atof(arguments[6]), std::strtoull(arguments[7], nullptr, 10)};
@@ -163,9 +167,9 @@ void run(char** arguments) {
 int main(int argc, char** argv) {
     constexpr int kArguments = 9;
     try {
-        if (argc != 1 + kArguments)
+        if (argc < 1 + kArguments)
             throw Failure("wants " + std::to_string(kArguments) + " values");
-        run(argv + 1);
+        run(argc, argv);
     } catch (const Failure& failure) {
         std::fprintf(stderr, "%s\n", failure.what());
         return 1;

@@ -1,0 +1,1 @@
+"""Tests of netlists beside their sources."""

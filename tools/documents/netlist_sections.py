@@ -1,0 +1,124 @@
+"""Sections of the page on verification about netlists for boards."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tools.documents.markdown import measured_with, table
+
+__all__ = ["equivalence", "replay"]
+
+_KINDS = {"$mem_v2": ("memory", "memories"), "$mul": ("multiplier", "multipliers")}
+
+
+def equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Give the section on components that are proven equal to their netlists.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        The record of `tools.verification.equivalence`.
+    """
+    results = Counter(_result(row) for row in rows)
+    yield from (
+        "## Netlists beside sources",
+        "",
+        "A component is synthesized for a family of boards, and Yosys proves by induction that",
+        "each register and each output has the same value as in the source, with the vendor's",
+        "cells as Yosys models them. Memories and multipliers are cut out on both sides: what goes",
+        "into them is compared, and what comes out of them is taken to be the same. Initial values",
+        "of registers are not compared.",
+        "",
+        f"Of {len(rows)} netlists of {len({row['component'] for row in rows})} components:",
+        f"{', '.join(f'{count} {text}' for text, count in results.most_common())}.",
+        f"Reach: the solver got {_limit(rows):.0f} s for each at least, synthesis aside.",
+        "Components that mostly connect others, such as the engine as a whole, are left to their",
+        "parts and to the replays below; so is what is not proven.",
+        "",
+    )
+    yield from table(
+        ("component", "family", "bits:", "not proven:", "cut out", "result"),
+        ((f"`{row['component']}`", row["family"], *_bits(row)) for row in rows),
+    )
+    unproven = [row for row in rows if row.get("names")]
+    if unproven:
+        yield from ("", "Bits that are not proven, the first of each:", "")
+        for row in unproven:
+            names = ", ".join(f"`{name}`" for name in row["names"])
+            yield f"- `{row['component']}` on {row['family']}: {names}"
+    short = [f"`{row['component']}` on {row['family']}" for row in rows if row.get("is_short")]
+    if short:
+        yield from (
+            "",
+            "Mapped without the last step of the mapper's script, which ends with an error there:",
+            f"{', '.join(short)}.",
+        )
+    yield from measured_with("nox -s equivalence")
+
+
+def _limit(rows: Sequence[dict[str, Any]]) -> float:
+    return min(row["given_seconds"] for row in rows)
+
+
+def _result(row: dict[str, Any]) -> str:
+    if "failed" in row:
+        return "Yosys failed"
+    if row["limit_seconds"]:
+        return f"no answer in {row['limit_seconds']:.0f} s"
+    return "proven" if row["is_proven"] else "not proven"
+
+
+def _bits(row: dict[str, Any]) -> tuple[str, ...]:
+    if "failed" in row:
+        return "", "", "", _result(row)
+    cut = ", ".join(f"{count} {_KINDS[kind][count > 1]}" for kind, count in row["cut"].items())
+    if row["limit_seconds"]:
+        return "", "", cut, _result(row)
+    return f"{row['proven'] + row['unproven']:,}", f"{row['unproven']:,}", cut, _result(row)
+
+
+def replay(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Give the section on netlists of the whole engine, simulated beside the source.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        The record of `tools.verification.replay`.
+    """
+    yield from (
+        "## Netlists replayed",
+        "",
+        "The engine is synthesized as for a board, with the vendor's multipliers and memories, and",
+        "simulated beside its source: same inputs, all outputs compared in every cycle. What lists",
+        "of random jobs leave is checked against what they are defined to do, too. Lists of models",
+        "run on random bytes. Cells are those of Yosys' models; block RAM and ECP5's multiplier",
+        "have models of ours, which are checked against plain memories and products. What these",
+        "memories give where one port reads what the other one writes, if the vendor does not say",
+        "it, is random.",
+        "",
+        "Each list runs again from random starts: all registers and all memories that are written",
+        "have random values, in netlist and source different ones, before the first reset. Then",
+        "`valid`, `ready` and what is valid must be the same in each cycle from the reset on: so",
+        "nothing that was never written reaches an output.",
+        "",
+    )
+    yield from table(
+        (
+            *("config", "family", "cells:", "lists", "DRAM", "random starts:"),
+            *("run:", "jobs:", "cycles:", "differ"),
+        ),
+        (
+            (
+                f"`{row['config']}`",
+                row["family"],
+                f"{row['cells']:,}",
+                "random" if row["what"] == "random" else f"`{row['what']}`",
+                ", ".join(row["timings"]),
+                str(row["starts"]),
+                *(f"{row[name]:,}" for name in ("lists", "jobs", "cycles")),
+                row["difference"] or "none",
+            )
+            for row in rows
+        ),
+    )
+    yield from measured_with(*dict.fromkeys(row["command"] for row in rows))

@@ -1,0 +1,1 @@
+"""Netlists for boards, simulated beside their sources."""
