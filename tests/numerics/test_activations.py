@@ -72,7 +72,7 @@ def scalar_hard_swish(x: int, output: HardSwishScale, reluish: HardSwishScale) -
 
 
 @pytest.mark.parametrize("exponent", [-15, -4, -1, 0, 1, 2, 3, 7, 15])
-@pytest.mark.parametrize("multiplier", [16384, 20001, 32767])
+@pytest.mark.parametrize("multiplier", [0, 10000, 16384, 20001, 32767])
 def test_hard_swish_has_every_rounding_of_the_reference(exponent: int, multiplier: int) -> None:
     x = [-255, -254, -129, -128, -127, -65, *range(-16, 17), 64, 127, 128, 129, 254, 255]
     reluish = HardSwishScale(multiplier, exponent)

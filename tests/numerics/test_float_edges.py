@@ -26,6 +26,10 @@ def test_order_of_bits() -> None:
     assert negative < floats.ordered_bits(-np.inf)
 
 
+def test_bits_of_infinity() -> None:
+    assert floats.ordered_bits(np.inf) == floats._INFINITY
+
+
 def test_half_away_from_zero() -> None:
     x = np.array([-1.25, -0.75, -0.25, -0.2, 0.2, 0.25, 0.75, 1.25], np.float32)
     assert floats.quantized(x, 0.5, 10).tolist() == [7, 8, 9, 10, 10, 11, 12, 13]

@@ -50,6 +50,10 @@ def samples(seed: int, count: int = 2000) -> list[int]:
     return [wrap(rng.getrandbits(rng.randint(1, 32)) * rng.choice([1, -1])) for _ in range(count)]
 
 
+def test_limits_of_int32() -> None:
+    assert (numerics.INT32_MIN, numerics.INT32_MAX) == (INT32_MIN, INT32_MAX)
+
+
 @given(st.integers(-(2**62), 2**62))
 def test_wrap_int32_keeps_the_low_32_bits(x: int) -> None:
     assert numerics.wrap_int32(x) == wrap(x)

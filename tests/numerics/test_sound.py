@@ -77,6 +77,13 @@ def test_channels_share_energies() -> None:
     assert found.dtype == np.uint64
 
 
+def test_sums_of_weights_less_than_zero_wrap_around() -> None:
+    energies, one = np.array([5, U32], np.uint32), np.array([-1, -(2**15)], np.int16)
+    channels = np.array([(0, 0, 0), (0, 0, 2)], np.int16)
+    found = sound.filtered(energies, one, one, channels)
+    assert found.tolist() == [2**64 - 5 - 2**15 * U32]
+
+
 ROOTS = (0, 1, 2, 3, 6, 7, 2**16 - 2, 2**16 - 1, 2**16, 2**31, 2**32 - 1)
 NUMBERS = sorted({
     number
@@ -127,12 +134,21 @@ def test_noise_is_followed_and_taken_off(bits: int, *, is_clamped: bool) -> None
 
 
 def test_estimates_keep_their_lower_word() -> None:
-    how = Smoothing(U32, U32, U32, U32, U32, 0, 1, is_clamped=False)
-    value = np.array([U32], np.uint32)
-    found, estimate = sound.subtracted(value, value, how)
-    square = U32 * U32
-    assert estimate.tolist() == [(2 * square) % 2**64 // 2 % 2**32]
-    assert found.tolist() == [max(U32 - estimate.tolist()[0], square // 2 % 2**32)]
+    value, square = np.array([U32], np.uint32), U32 * U32
+    for bits in (1, 40):
+        how = Smoothing(U32, U32, U32, U32, U32, 0, bits, is_clamped=False)
+        found, estimate = sound.subtracted(value, value, how)
+        assert estimate.tolist() == [(2 * square) % 2**64 // 2**bits % 2**32]
+        assert found.tolist() == [max(U32 - estimate.tolist()[0], square // 2**bits % 2**32)]
+
+
+def test_each_signal_has_a_noise() -> None:
+    how = smoothing(is_clamped=False, bits=0)
+    signal, noise = np.zeros(3, np.uint32), np.zeros(2, np.uint32)
+    with pytest.raises(ValueError, match="shorter"):
+        sound.subtracted(signal, noise, how)
+    with pytest.raises(ValueError, match="shorter"):
+        sound.gained(signal, noise, straight_gains(1), 0)
 
 
 def straight_gains(gain: int) -> np.ndarray:
@@ -170,7 +186,9 @@ def interpolated(noise: int, start: int, slope: int, bend: int) -> int:
     return math.floor(Fraction(wrapped, 2**15) + Fraction(1, 2)) + start
 
 
-@pytest.mark.parametrize("parts", [(1000, 2000, -3000), (50, -7000, 32767), (9, 32767, 32767)])
+@pytest.mark.parametrize(
+    "parts", [(1000, 2000, -3000), (50, -7000, 32767), (9, 32767, 32767), (-9, -(2**15), -(2**15))]
+)
 def test_gains_lie_on_polynomials(parts: tuple[int, int, int]) -> None:
     noises = [3, 4, 5, 7, 8, 1023, 1024, 2047, 4095, 4096, 5000, 123456789, 2**31, U32]
     for noise in noises:

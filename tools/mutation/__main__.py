@@ -20,13 +20,14 @@ from tools.mutation.operators import Mutant, mutants
 from tools.mutation.targets import TARGETS, Target
 from tools.mutation.trial import Result, check_tests, try_mutant
 
-__all__ = ["RECORDS", "main"]
+__all__ = ["RECORDS", "main", "source_of"]
 
 RECORDS = Path("docs/results/verification/mutation")
 """Folder of the results."""
 
 
-def _source(target: Target) -> str:
+def source_of(target: Target) -> str:
+    """Return a module's source."""
     spec = importlib.util.find_spec(target.module)
     assert spec is not None
     assert spec.origin is not None
@@ -38,14 +39,18 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
+def _key(row: Mapping[str, Any]) -> tuple[str, str, int]:
+    """Return `Mutant.key` of a record."""
+    return row["text"], row["change"], row["place"]
+
+
 def _recorded(path: Path, known: Sequence[Mutant]) -> list[dict[str, Any]]:
     """Return earlier results of faults that the module still has."""
     if not path.exists():
         return []
-    lines = {(mutant.number, mutant.change): mutant.line for mutant in known}
+    lines = {mutant.key: mutant.line for mutant in known}
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    kept = [row for row in rows if (row["number"], row["change"]) in lines]
-    return [row | {"line": lines[row["number"], row["change"]]} for row in kept]
+    return [row | {"line": lines[_key(row)]} for row in rows if _key(row) in lines]
 
 
 def _record(path: Path, rows: Sequence[dict[str, Any]]) -> None:
@@ -69,9 +74,10 @@ def _judge(
     if result == Result.SURVIVED:
         _say(f"survived: {target.module}:{mutant.line}: {mutant.change} in {mutant.text}")
     return {
-        "number": mutant.number,
         "line": mutant.line,
+        "text": mutant.text,
         "change": mutant.change,
+        "place": mutant.place,
         "result": str(result),
     }
 
@@ -79,13 +85,13 @@ def _judge(
 def _measure(target: Target, *, seed: int, count: int, deadline: float) -> None:
     """Try faults that were not tried before."""
     path = RECORDS / f"{target.name}.jsonl"
-    candidates = mutants(_source(target))
+    candidates = mutants(source_of(target))
     reasons = equivalent_faults(target.name, candidates)
     rows = _recorded(path, candidates)
-    tried = {row["number"] for row in rows}
+    tried = {_key(row) for row in rows}
     random.Random(seed).shuffle(candidates)
     chosen = candidates[:count] if count else candidates
-    left = [mutant for mutant in chosen if mutant.number not in tried]
+    left = [mutant for mutant in chosen if mutant.key not in tried]
     if not left or time.monotonic() > deadline:
         return
     seconds = check_tests(target)
@@ -100,15 +106,16 @@ def _measure(target: Target, *, seed: int, count: int, deadline: float) -> None:
 def _recheck(target: Target, *, deadline: float) -> None:
     """Try those that survived once more: tests may have been added."""
     path = RECORDS / f"{target.name}.jsonl"
-    known = mutants(_source(target))
+    known = mutants(source_of(target))
     reasons = equivalent_faults(target.name, known)
     rows = _recorded(path, known)
     if not any(row["result"] == Result.SURVIVED for row in rows):
         return
     seconds = check_tests(target)
+    by_key = {mutant.key: mutant for mutant in known}
     for index, row in enumerate(rows):
         if row["result"] == Result.SURVIVED and time.monotonic() < deadline:
-            rows[index] = _judge(target, known[row["number"]], reasons, seconds)
+            rows[index] = _judge(target, by_key[_key(row)], reasons, seconds)
     _record(path, rows)
 
 

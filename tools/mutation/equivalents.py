@@ -23,7 +23,7 @@ class Equivalent:
     reason : str
         Why it is the same.
     place : int
-        Among the faults of the module with the same text and change, from 0 on.
+        As in `Mutant`.
     """
 
     module: str
@@ -33,7 +33,130 @@ class Equivalent:
     place: int = 0
 
 
-EQUIVALENTS: tuple[Equivalent, ...] = ()
+EQUIVALENTS = (
+    Equivalent(
+        "numerics.integers",
+        "is_high, is_low = numbers >= float(limits.max), numbers <= float(limits.min)",
+        "numbers <= float(limits.min) -> numbers < float(limits.min)",
+        "the least integer is a float64, and what is cast to an integer is it itself",
+    ),
+    Equivalent(
+        "numerics.integers",
+        "inside = np.where(is_high | is_low, 0, numbers).astype(wanted)",
+        "0 -> 1",
+        "another number takes this one's place in the next line",
+    ),
+    Equivalent(
+        "numerics.requantization",
+        "for k in range(-2, 5)",
+        "5 -> 6",
+        "arguments have 5 bits in front of the point at most, and factors of others are not used",
+    ),
+    Equivalent(
+        "numerics.requantization",
+        "threshold = (mask >> 1) + (x64 < 0)",
+        "0 -> 1",
+        "of 0 there is nothing to round",
+    ),
+    Equivalent(
+        "numerics.activations",
+        (
+            "return np.where(x64 > 0, of_magnitude, "
+            "np.where(x64 < 0, INT32_MAX - of_magnitude, 1 << 30))"
+        ),
+        "0 -> 1",
+        "of 0 the formula for negative numbers gives the same, 2**30",
+    ),
+    Equivalent(
+        "numerics.float_edges",
+        "return bits ^ ((bits >> 31) & 0x7FFF_FFFF)",
+        "31 -> 32",
+        "numpy leaves the sign of an int32 alone in both",
+    ),
+    Equivalent(
+        "numerics.float_edges",
+        "return (bits ^ ((bits >> 31) & 0x7FFF_FFFF)).view(np.float32)",
+        "31 -> 32",
+        "numpy leaves the sign of an int32 alone in both",
+    ),
+    Equivalent(
+        "numerics.float_edges",
+        "by_value = (rounded.clip(0, 255) - 128).astype(np.int8)",
+        "rounded.clip(0, 255) - 128 -> rounded.clip(0, 255) + 128",
+        "it is larger by 256, which an int8 does not keep",
+    ),
+    Equivalent(
+        "numerics.short_activations",
+        "first, part = np.minimum(magnitude >> 9, _POINTS - 2), magnitude & 511",
+        "2 -> 3",
+        "the last two lines round to the same; compared for every argument",
+    ),
+    Equivalent(
+        "numerics.short_activations",
+        "line = np.where(magnitude >> 9 >= _POINTS - 1, (_ONE // 2 - 1) << 10, line)",
+        "1 -> 2",
+        "the last line rounds to what is behind it; compared for every argument",
+    ),
+    Equivalent(
+        "numerics.short_activations",
+        "result: Int64s = np.where(argument >= 0, line - half + 128, half - line + 127) >> 8",
+        "argument >= 0 -> argument > 0",
+        "of 0 both give 0",
+    ),
+    Equivalent(
+        "numerics.sound",
+        "if noise <= 2:",
+        "noise <= 2 -> noise < 2",
+        "the polynomial of 2 begins at it, with the same entry of the table",
+    ),
+    Equivalent(
+        "numerics.sound",
+        "if ratio < 2 << _RATIO_BITS:",
+        "ratio < 2 << _RATIO_BITS -> ratio <= 2 << _RATIO_BITS",
+        "square and line meet at 2: both are 1",
+    ),
+    Equivalent(
+        "numerics.inverse_square_root",
+        "if right < 0:",
+        "0 -> 1",
+        "at 0 nothing is shifted",
+    ),
+    *(
+        Equivalent(
+            "numerics.quotients",
+            "signed = dividend if divisor > 0 else -dividend",
+            "divisor > 0 -> divisor >= 0",
+            "a divisor is not 0",
+            place,
+        )
+        for place in (0, 1)
+    ),
+    *(
+        Equivalent(
+            "numerics.quotients",
+            "return 31 - (x.bit_length() if x >= 0 else (-2 * x - 1).bit_length() - 1)",
+            change,
+            "0 is not divided",
+        )
+        for change in ("x >= 0 -> x > 0", "0 -> 1")
+    ),
+    Equivalent(
+        "program.format",
+        "_CHECKSUM_BLOCK = 1 << 16",
+        "1 -> 2",
+        "a sum is the same in blocks of any size",
+    ),
+    *(
+        Equivalent(
+            "program.image",
+            "checksum=(0, 0),",
+            "0 -> 1",
+            "the checksum, which does not cover itself, takes this one's place",
+            place,
+        )
+        for place in (0, 1)
+    ),
+)
 """In the order of modules."""
 
 
@@ -52,15 +175,15 @@ def equivalent_faults(module: str, known: Sequence[Mutant]) -> dict[int, Equival
     ValueError
         If one that is listed is none of them: the module has changed.
     """
+    numbers = {mutant.key: mutant.number for mutant in known}
     found = {}
     for item in EQUIVALENTS:
-        if item.module != module:
-            continue
-        same = [m.number for m in known if (m.text, m.change) == (item.text, item.change)]
-        if item.place >= len(same):
+        key = (item.text, item.change, item.place)
+        if item.module == module and key not in numbers:
             raise ValueError(
                 f"an equivalent of {module} must be one of its faults, not {item.change!r} in "
                 f"{item.text!r} ({item.place}); mend tools/mutation/equivalents.py"
             )
-        found[same[item.place]] = item
+        if item.module == module:
+            found[numbers[key]] = item
     return found

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -55,6 +56,8 @@ class Mutant:
         Of this line.
     change : str
         What was there, and what is there now.
+    place : int
+        Among those with the same text and change, from 0 on.
     whole : str
         Source of the module without it.
     path : tuple
@@ -67,9 +70,15 @@ class Mutant:
     line: int
     text: str
     change: str
+    place: int
     whole: str = field(repr=False)
     path: _Path = field(repr=False)
     replacement: ast.AST | None = field(repr=False)
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What it is, wherever its line is."""
+        return self.text, self.change, self.place
 
     @property
     def source(self) -> str:
@@ -92,13 +101,16 @@ def mutants(source: str) -> list[Mutant]:
         Python.
     """
     tree, lines = ast.parse(source), source.splitlines()
+    places: Counter[tuple[str, str]] = Counter()
     found = []
     for number, (path, replacement) in enumerate(_changes(tree)):
         before = _at(tree, path)
         line = getattr(before, "lineno", 0)
         text = lines[line - 1].strip() if line else ""
         change = f"{_short(before)} -> {_short(replacement)}"
-        found.append(Mutant(number, line, text, change, source, path, replacement))
+        place = places[text, change]
+        places[text, change] += 1
+        found.append(Mutant(number, line, text, change, place, source, path, replacement))
     return found
 
 
