@@ -140,6 +140,69 @@ EQUIVALENTS = (
         )
         for change in ("x >= 0 -> x > 0", "0 -> 1")
     ),
+    *(
+        Equivalent("program.codec.code_table", text, change, reason)
+        for text, change, reason in (
+            (
+                "seen.add(shape)",
+                "seen.add(shape) -> pass",
+                "the same leaves give the same code once more",
+            ),
+            ("total = levels[-1].sum()", "1 -> 0", "each level has the same sum"),
+        )
+    ),
+    *(
+        Equivalent(
+            "program.codec.widths",
+            (
+                "bits = [int(value if value >= 0 else -value - 1).bit_length() + 1 "
+                "for value in values]"
+            ),
+            change,
+            "0 has its width from the next line",
+        )
+        for change in ("value >= 0 -> value > 0", "0 -> 1")
+    ),
+    Equivalent(
+        "program.codec.widths",
+        "values = np.arange(256).astype(np.uint8).view(np.int8).astype(np.int64)",
+        "256 -> 257",
+        "no byte has the entry behind the last",
+    ),
+    *(
+        Equivalent(
+            "program.codec.widths",
+            "costs: Ints = np.where(fits, (first + second)[:, None], 1 << 20)",
+            change,
+            "it is still more than any block takes",
+        )
+        for change in ("1 -> 2", "20 -> 21", "20 -> 19")
+    ),
+    Equivalent(
+        "program.codec.blocks",
+        "planes = [bits >> NIBBLE_BITS * plane & (1 << NIBBLE_BITS) - 1 for plane in range(width)]",
+        "1 -> 0",
+        "only the lower bits of a plane are looked at",
+    ),
+    Equivalent(
+        "program.codec.blocks",
+        "for head, steps in zip(heads, steps_of_groups, strict=True):",
+        "True -> False",
+        "both have an entry for each group",
+    ),
+    Equivalent(
+        "program.codec.blocks",
+        "if len(coded) % BEAT_BYTES or len(coded) < _HEADER_BEATS * BEAT_BYTES:",
+        "_HEADER_BEATS * BEAT_BYTES -> _HEADER_BEATS + BEAT_BYTES",
+        "both are more than one beat and at most two, and streams are whole beats",
+    ),
+    Equivalent(
+        "program.codec.blocks",
+        "beats.append((padded[::2] | padded[1::2] << NIBBLE_BITS).reshape(-1, BEAT_BYTES))",
+        "1 -> 2",
+        "numpy takes any negative size for the one that it finds itself",
+        1,
+    ),
     Equivalent(
         "program.format",
         "_CHECKSUM_BLOCK = 1 << 16",

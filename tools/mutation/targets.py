@@ -113,7 +113,7 @@ TARGETS = {
         *(
             Target(f"kiwicha.program.codec.{name}", (f"tests/program/{tests}.py", *_BRIEFLY))
             for name, tests in (
-                *(("code_table", "test_codec"), ("streams", "test_codec")),
+                *(("code_table", "test_code_table"), ("streams", "test_codec")),
                 *(("widths", "test_blocks"), ("blocks", "test_blocks")),
             )
         ),
