@@ -4,6 +4,7 @@ import dataclasses
 import struct
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -158,6 +159,15 @@ def test_the_checksum_is_the_documented_sums() -> None:
     assert HEADER.checksum == checksum(RAW[CHECKED_FROM:])
 
 
+@pytest.mark.parametrize("count", [0, 1, 7, 2**16 - 1, 2**16, 2**16 + 1, 2**17 + 5])
+def test_checksums_of_any_length(count: int) -> None:
+    words = np.random.default_rng(count).integers(0, 2**32, count, np.uint32)
+    words[-1:] |= 1
+    sums = np.cumsum(words, dtype=np.uint64)
+    expected = int(words.sum(dtype=np.uint64)) % 2**32, sum((sums % 2**32).tolist()) % 2**32
+    assert checksum(words.astype("<u4").tobytes()) == expected
+
+
 def test_any_changed_bit_is_refused() -> None:
     for position in range(8 * len(RAW)):
         damaged = bytearray(RAW)
@@ -209,7 +219,8 @@ def test_the_memory_is_not_stored() -> None:
 
 def test_tensors_may_end_with_the_arena() -> None:
     last = IoTensor("y", Ref(16, 16), DType.INT8, (16,), 0.25, 4)
-    state = StateTensor("kept", Ref(28, 4), Ref(8, 4, is_constant=True))
+    # Its first value begins the constants.
+    state = StateTensor("kept", Ref(28, 4), Ref(0, 4, is_constant=True))
     program = dataclasses.replace(SMALL, outputs=(last,), states=(state,))
     assert Program.from_bytes(program.to_bytes()) == program
 

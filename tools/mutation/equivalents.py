@@ -140,16 +140,11 @@ EQUIVALENTS = (
         )
         for change in ("x >= 0 -> x > 0", "0 -> 1")
     ),
-    *(
-        Equivalent("program.codec.code_table", text, change, reason)
-        for text, change, reason in (
-            (
-                "seen.add(shape)",
-                "seen.add(shape) -> pass",
-                "the same leaves give the same code once more",
-            ),
-            ("total = levels[-1].sum()", "1 -> 0", "each level has the same sum"),
-        )
+    Equivalent(
+        "program.codec.code_table",
+        "total = levels[-1].sum()",
+        "1 -> 0",
+        "each level has the same sum",
     ),
     *(
         Equivalent(
@@ -204,10 +199,52 @@ EQUIVALENTS = (
         1,
     ),
     Equivalent(
-        "program.format",
-        "_CHECKSUM_BLOCK = 1 << 16",
+        "program.codec.streams",
+        "group = np.where(last_step < 0, 0, last_step // shape.steps + 1)",
+        "last_step < 0 -> last_step <= 0",
+        "one lane at most asks in step 0, and four make a beat",
+    ),
+    Equivalent(
+        "program.codec.streams",
+        "peeks = np.arange(1 << _PEEK_BITS)",
         "1 -> 2",
-        "a sum is the same in blocks of any size",
+        "nothing looks at entries behind those of all peeks",
+    ),
+    Equivalent(
+        "program.codec.streams",
+        "data = np.concatenate([padded.view(np.uint8).reshape(-1, BEAT_BYTES), heads])",
+        "1 -> 2",
+        "numpy takes any negative size for the one that it finds itself",
+    ),
+    Equivalent(
+        "program.codec.streams",
+        "mask = np.uint64((1 << CHUNK_BITS) - 1)",
+        "1 -> 2",
+        "the bit more is lost where chunks are stored, with 32 bits",
+    ),
+    *(
+        Equivalent(
+            "program.format",
+            "_CHECKSUM_BLOCK = 1 << 16",
+            change,
+            "a sum is the same in blocks of any size",
+        )
+        for change in ("1 -> 2", "16 -> 17", "16 -> 15")
+    ),
+    Equivalent(
+        "program.format",
+        'if getattr(record, "reserved", 0):',
+        "0 -> 1",
+        "every kind of record has the field",
+    ),
+    Equivalent(
+        "program.format",
+        (
+            "found = [kind.unpack(raw[offset + k * size : offset + (k + 1) * size]) "
+            "for k in range(count)]"
+        ),
+        "1 -> 2",
+        "a record is the first of the bytes that it is read from",
     ),
     *(
         Equivalent(

@@ -56,13 +56,21 @@ TARGETS = {
         ),
         Target(
             "kiwicha.gateware.engine.memory.dma_reader",
-            (f"{_MEMORY}/test_memory_path.py", *_proofs(_MEMORY, "test_holds_for_ever[reader]")),
+            (
+                f"{_MEMORY}/test_bursts.py",
+                f"{_MEMORY}/test_memory_path.py",
+                *_proofs(_MEMORY, "test_holds_for_ever[reader]"),
+            ),
             "DmaReader",
             {"depth": 8},
         ),
         Target(
             "kiwicha.gateware.engine.memory.dma_writer",
-            (f"{_MEMORY}/test_memory_path.py", *_proofs(_MEMORY, "test_holds_for_ever[writer]")),
+            (
+                f"{_MEMORY}/test_bursts.py",
+                f"{_MEMORY}/test_memory_path.py",
+                *_proofs(_MEMORY, "test_holds_for_ever[writer]"),
+            ),
             "DmaWriter",
             {"depth": 16},
         ),
