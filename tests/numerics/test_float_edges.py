@@ -8,7 +8,11 @@ import pytest
 
 from kiwicha.numerics import float_edges as floats
 
-EDGES = [(0.5, 0), (float(np.float32(0.1)), -128), (float(np.float32(1e-30)), 127), (1e36, 5)]
+EDGES = [
+    *((0.5, 0), (float(np.float32(0.1)), -128), (float(np.float32(1e-30)), 127), (1e36, 5)),
+    # Some outputs only of infinity.
+    (float(np.float32(3e38)), 0),
+]
 
 
 def test_order_of_bits() -> None:
@@ -20,6 +24,10 @@ def test_order_of_bits() -> None:
     positive, negative = floats.ordered_bits(np.abs(nan[:1])), floats.ordered_bits(-np.abs(nan[:1]))
     assert positive > floats.ordered_bits(np.inf)
     assert negative < floats.ordered_bits(-np.inf)
+
+
+def test_bits_of_infinity() -> None:
+    assert floats.ordered_bits(np.inf) == floats._INFINITY
 
 
 def test_half_away_from_zero() -> None:
@@ -36,7 +44,8 @@ def test_thresholds_are_the_first_that_reach_an_output(scale: float, zero_point:
     assert (np.diff(found) >= 0).all()
     outputs = np.arange(-127, 128)
     at = (found.astype(np.int32) ^ ((found.astype(np.int32) >> 31) & 0x7FFF_FFFF)).view(np.float32)
-    below = np.nextafter(at, np.float32(-np.inf))
+    with np.errstate(over="ignore"):
+        below = np.nextafter(at, np.float32(-np.inf))
     assert (floats.quantized(at, scale, zero_point) >= outputs).all()
     is_positive_zero = at == 0
     assert (floats.quantized(below, scale, zero_point) < outputs)[~is_positive_zero].all()

@@ -7,6 +7,7 @@ import pytest
 
 from kiwicha.numerics import logarithm
 from kiwicha.numerics.requantization import softmax_exponentials
+from tests.support.oracle.scalar import INT32_MAX, clamp, divide_by_pot, high_mul
 
 ROOTS = [round(2 ** (19 + k / 2)) for k in range(24)]
 """Sums at which an interval ends, in Q12.19."""
@@ -51,3 +52,51 @@ def test_constants_are_the_nearest() -> None:
     }
     for constant, number in exact.items():
         assert abs(constant - number * 2**31) <= 0.5
+
+
+def fixed(number: float) -> int:
+    return round(number * 2**31)
+
+
+def scalar_logarithm(total: int) -> int:
+    """Return the logarithm of a number with 19 bits behind the point, in steps of the reference.
+
+    z is the fraction; 2**(k/4) goes into it until it is near 2**(-1/4). A quotient of polynomials
+    of its distance from there is the rest.
+    """
+    k = (total.bit_length() - 20) * 4
+    z = total << (31 - total.bit_length())
+    smaller = high_mul(total, fixed(0.5**0.5))
+    if smaller.bit_length() == total.bit_length():
+        k += 3
+    else:
+        z, k = min(2 * high_mul(z, fixed(0.5**0.5)), INT32_MAX), k + 1
+    middle = fixed(0.5**0.25)
+    q = 2 * (z - middle)
+    q2 = high_mul(q, q)
+    q3 = high_mul(q, q2)
+    root = 2**0.25
+    p = high_mul(q, z) + high_mul(q3, fixed(11 / 240 * root))
+    below = fixed(2 / root - root) + q + high_mul(fixed(root / 20), q2)
+    # The mean of z and the middle is rounded up.
+    d = high_mul((z + middle + 1) // 2, below) + high_mul(fixed(root / 4), q)
+    # A sum of 2 to 4 with 19 fraction bits has the reciprocal of (1 + d) / 2, up to 12 bits.
+    inverse = 2 * newton((d + INT32_MAX + 1) // 2)
+    return 2 * (
+        high_mul(k * 2**23, fixed(math.log(2)))
+        + high_mul(divide_by_pot(p, 6), clamp(inverse, -INT32_MAX - 1, INT32_MAX))
+    )
+
+
+def newton(half: int) -> int:
+    """Return the reciprocal of 1/2 to 1, in three steps from the usual line."""
+    x = round(48 * 2**29 / 17) + high_mul(half, -round(32 * 2**29 / 17))
+    for _ in range(3):
+        x += clamp(4 * high_mul(x, 2**29 - high_mul(half, x)), -(2**31), INT32_MAX)
+    return x
+
+
+def test_every_rounding_of_the_reference() -> None:
+    rng = np.random.default_rng(3)
+    for total in [*SUMS, 2**31 - 1, *rng.integers(2**19, 2**31, 400).tolist()]:
+        assert logarithm.natural_logarithm(total) == scalar_logarithm(total)

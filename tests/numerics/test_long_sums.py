@@ -45,6 +45,11 @@ def test_an_exact_scale_gives_the_same(shift: int) -> None:
     assert np.array_equal(multiply_by_quantized_multiplier(sums, *scale), expected)
 
 
+def test_limits_are_those_of_the_reference() -> None:
+    """It checks that a sum is -2**47 to 2**47 - 1, and a shift less than 8."""
+    assert (LONG_SUM_BITS, MAX_LONG_SHIFT) == (47 + 1, 8 - 1)
+
+
 def test_some_scales_have_none() -> None:
     """Of these a bit is left that 2**31 as divisor does not reach."""
     assert exact_scale([2**30 + 2**16], [-16]) is not None

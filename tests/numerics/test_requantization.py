@@ -50,6 +50,10 @@ def samples(seed: int, count: int = 2000) -> list[int]:
     return [wrap(rng.getrandbits(rng.randint(1, 32)) * rng.choice([1, -1])) for _ in range(count)]
 
 
+def test_limits_of_int32() -> None:
+    assert (numerics.INT32_MIN, numerics.INT32_MAX) == (INT32_MIN, INT32_MAX)
+
+
 @given(st.integers(-(2**62), 2**62))
 def test_wrap_int32_keeps_the_low_32_bits(x: int) -> None:
     assert numerics.wrap_int32(x) == wrap(x)
@@ -221,6 +225,22 @@ def test_softmax_exponentials(scale: float, beta: float) -> None:
     assert (table[beta * scale * d > 31.001] == 0).all()
     kept = beta * scale * d < 30.999
     assert np.abs(table / 2.0**31 - expected)[kept].max() < 4e-7
+
+
+@pytest.mark.parametrize(
+    "scale", [1e-9, 1e-7, 0.003, 0.1, 0.25, 0.24, 1.0, 1.1, 15.5, 31, 31.9, 1e3]
+)
+@pytest.mark.parametrize("beta", [0.25, 1.0, 3.0])
+def test_differences_are_kept_as_far_as_five_bits_reach(scale: float, beta: float) -> None:
+    scaled, is_kept = numerics.scaled_differences(scale, beta)
+    real = Fraction(min(beta * scale * 2**26, 2**31 - 1))
+    shift = math.frexp(real)[1]
+    multiplier = round(real / Fraction(2) ** shift * 2**31)
+    # As if the multiplier were 1, which is more than it is.
+    radius = math.floor(Fraction(31) * 2**26 / Fraction(2) ** shift)
+    assert is_kept.tolist() == [d <= radius for d in range(256)]
+    expected = [high_mul(-d << max(shift, 0), multiplier) if d <= radius else 0 for d in range(256)]
+    assert scaled.tolist() == expected
 
 
 @given(st.integers(2**19, 2**28 - 1) | st.sampled_from([2**k for k in range(19, 28)]))

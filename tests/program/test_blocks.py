@@ -1,5 +1,6 @@
 """Weight streams in blocks: what is coded comes back, and what was spoilt is refused."""
 
+import itertools
 import re
 
 import numpy as np
@@ -90,6 +91,62 @@ def test_pairs_hold_every_block() -> None:
     chosen = np.array(pairs)[pair_of_widths(pairs, first, second)]
     assert (chosen[:, 0] >= first).all()
     assert (chosen[:, 1] >= second).all()
+
+
+def planes(pairs: list[tuple[int, int]], first: np.ndarray, second: np.ndarray) -> int:
+    """Return the planes that blocks take, each under the pair that suits it best."""
+    fits = [np.where((first <= a) & (second <= b), a + b, 10**6) for a, b in pairs]
+    return int(np.min(fits, axis=0).sum())
+
+
+EVERY_WIDTH = range(MAX_WIDTH + 1)
+
+
+def least_of_exchanges(pairs: list[tuple[int, int]], first: np.ndarray, second: np.ndarray) -> int:
+    """Return the fewest planes with any other pair in the place of one that is not the widest."""
+    found = []
+    for place, pair in enumerate(pairs):
+        if pair != (MAX_WIDTH, MAX_WIDTH):
+            others = pairs[:place] + pairs[place + 1 :]
+            found += [
+                planes([*others, other], first, second)
+                for other in itertools.product(EVERY_WIDTH, EVERY_WIDTH)
+            ]
+    return min(found, default=planes(pairs, first, second))
+
+
+@pytest.mark.parametrize("most", [0, 3, 5, MAX_WIDTH - 1, MAX_WIDTH])
+def test_no_other_pair_is_better(most: int) -> None:
+    first, second = np.random.default_rng(most).integers(0, most + 1, (2, 900))
+    pairs = best_pairs(first, second)
+    # Whatever comes fits the widest one, and the others are in use.
+    widest = (MAX_WIDTH, MAX_WIDTH)
+    assert widest in pairs
+    assert len(set(pairs)) == min(WIDTH_PAIRS, (most + 1) ** 2 + (most < MAX_WIDTH))
+    least = planes(pairs, first, second)
+    chosen = np.array(pairs)[pair_of_widths(pairs, first, second)]
+    assert chosen.sum() == least
+    assert least_of_exchanges(pairs, first, second) >= least
+
+
+def test_pairs_are_exchanged_three_times() -> None:
+    rng = np.random.default_rng(5)
+    blocks_of_three = rng.integers(0, MAX_WIDTH + 1, (2, 60))
+    pairs = best_pairs(*blocks_of_three)
+    assert least_of_exchanges(pairs, *blocks_of_three) >= planes(pairs, *blocks_of_three)
+    # Blocks for which a fourth time would find better pairs.
+    rng = np.random.default_rng(164)
+    others = rng.geometric(0.3, (2, 300)).clip(max=MAX_WIDTH)
+    pairs = best_pairs(*others)
+    assert least_of_exchanges(pairs, *others) < planes(pairs, *others)
+
+
+def test_few_kinds_of_blocks_take_what_they_need() -> None:
+    """Also such as occur once."""
+    first, second = np.array([(0, 3), (8, 1), (2, 2), (4, 0), (1, 8)]).T
+    pairs = best_pairs(first, second)
+    assert sorted(pairs[:5]) == sorted(zip(first.tolist(), second.tolist(), strict=True))
+    assert pairs[5:] == [(MAX_WIDTH, MAX_WIDTH)] * (WIDTH_PAIRS - 5)
 
 
 @pytest.mark.parametrize(("zero_point", "is_unsigned"), [(0, False), (128, True), (-3, False)])

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from kiwicha.contract.codec import (
     BEAT_BYTES,
+    CHECK_BITS,
     CHECK_START,
     CHUNK_BITS,
     LANES,
     TABLE_BEATS,
+    WORD_ROTATION,
 )
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.codec.streams import CodecError, Shape
@@ -153,6 +155,22 @@ def test_check_sum_of_one_beat_after_the_other() -> None:
         beat = int.from_bytes(coded[first : first + BEAT_BYTES], "little")
         check = codec.add_to_check(check, beat)
     assert check == 0
+
+
+def test_each_bit_of_a_beat_has_its_place_in_the_check_sum() -> None:
+    """Words are rotated by a little more each, sums by one bit from beat to beat."""
+    for place in range(8 * BEAT_BYTES):
+        word, bit = divmod(place, CHECK_BITS)
+        expected = 1 << (bit + WORD_ROTATION * word) % CHECK_BITS
+        assert codec.add_to_check(0, 1 << place) == expected
+        assert codec.add_to_check(expected, 0) == (expected << 1) % 2**32 | expected >> 31
+        beat = np.frombuffer((1 << place).to_bytes(BEAT_BYTES, "little"), np.uint8)[None]
+        for later in (0, 1, 31, 32, 40):
+            following = np.concatenate([beat, np.zeros((later, BEAT_BYTES), np.uint8)])
+            turned = expected << later % 32
+            # What it begins with is all ones, however it is rotated.
+            check = (turned % 2**32 | turned >> 32) ^ CHECK_START
+            assert codec.check_sum(following) == check
 
 
 @pytest.mark.parametrize(("name", "least"), [("groups", 1), ("head", 1), ("body", 0)])

@@ -4,12 +4,14 @@ import dataclasses
 import struct
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kiwicha.contract import configs
 from kiwicha.contract.layout import Ref
+from kiwicha.contract.memories import SDR_HALF_RATE
 from kiwicha.contract.program import (
     MAX_RANK,
     DType,
@@ -17,6 +19,7 @@ from kiwicha.contract.program import (
     Kernel,
     LayerRecord,
     ProgramHeader,
+    StateRecord,
     StepRecord,
     Where,
 )
@@ -136,6 +139,9 @@ SMALL = Program(
     ),
     constants=b"constants...",
 )
+STATEFUL = dataclasses.replace(
+    SMALL, states=(StateTensor("kept", Ref(16, 4), Ref(8, 4, is_constant=True)),)
+)
 RAW = SMALL.to_bytes()
 HEADER = ProgramHeader.unpack(RAW)
 
@@ -153,12 +159,77 @@ def test_the_checksum_is_the_documented_sums() -> None:
     assert HEADER.checksum == checksum(RAW[CHECKED_FROM:])
 
 
+@pytest.mark.parametrize("count", [0, 1, 7, 2**16 - 1, 2**16, 2**16 + 1, 2**17 + 5])
+def test_checksums_of_any_length(count: int) -> None:
+    words = np.random.default_rng(count).integers(0, 2**32, count, np.uint32)
+    words[-1:] |= 1
+    sums = np.cumsum(words, dtype=np.uint64)
+    expected = int(words.sum(dtype=np.uint64)) % 2**32, sum((sums % 2**32).tolist()) % 2**32
+    assert checksum(words.astype("<u4").tobytes()) == expected
+
+
 def test_any_changed_bit_is_refused() -> None:
     for position in range(8 * len(RAW)):
         damaged = bytearray(RAW)
         damaged[position // 8] ^= 1 << position % 8
         with pytest.raises(ProgramError):
             Program.from_bytes(bytes(damaged))
+
+
+def test_every_bit_of_work_is_stored() -> None:
+    for macs in (2**31, 2**32 - 1, 2**32, 2**64 - 1):
+        layers = (dataclasses.replace(SMALL.layers[0], macs=macs), SMALL.layers[1])
+        program = dataclasses.replace(SMALL, layers=layers)
+        assert Program.from_bytes(program.to_bytes()) == program
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 9])
+def test_each_table_has_room_for_its_records(count: int) -> None:
+    """And all lie one behind the other, from multiples of 16 on."""
+    parts = {name: getattr(STATEFUL, name)[:1] for name in ("inputs", "outputs", "states")}
+    many = {name: part * count for name, part in parts.items()}
+    steps, layers = STATEFUL.steps * count, STATEFUL.layers * max(count, 1)
+    program = dataclasses.replace(STATEFUL, steps=steps, layers=layers, **many)
+    raw = program.to_bytes()
+    assert Program.from_bytes(raw) == program
+    found = ProgramHeader.unpack(raw)
+    ends = [ProgramHeader.size_bytes()]
+    for offset, size in (
+        (found.steps_offset, found.step_count * StepRecord.size_bytes()),
+        (found.layers_offset, found.layer_count * LayerRecord.size_bytes()),
+        (found.inputs_offset, found.input_count * IoRecord.size_bytes()),
+        (found.outputs_offset, found.output_count * IoRecord.size_bytes()),
+        (found.states_offset, found.state_count * StateRecord.size_bytes()),
+        (found.names_offset, found.names_bytes),
+        (found.constants_offset, found.constants_bytes),
+    ):
+        assert offset == -(-ends[-1] // 16) * 16
+        ends.append(offset + size)
+    assert len(raw) == found.total_bytes == -(-ends[-1] // 16) * 16
+
+
+def test_the_memory_is_not_stored() -> None:
+    """Its configuration has it; with any memory it is the same Program."""
+    other = dataclasses.replace(SMALL, memory=SDR_HALF_RATE)
+    assert other.config.memory == SDR_HALF_RATE
+    assert other == SMALL
+    assert other.to_bytes() == RAW
+    assert repr(other) == repr(SMALL)
+
+
+def test_tensors_may_end_with_the_arena() -> None:
+    last = IoTensor("y", Ref(16, 16), DType.INT8, (16,), 0.25, 4)
+    # Its first value begins the constants.
+    state = StateTensor("kept", Ref(28, 4), Ref(0, 4, is_constant=True))
+    program = dataclasses.replace(SMALL, outputs=(last,), states=(state,))
+    assert Program.from_bytes(program.to_bytes()) == program
+
+
+def test_layers_of_jobs_are_not_stored() -> None:
+    """A step that is read back is equal to the one of the compiler."""
+    named = dataclasses.replace(SMALL.steps[0], job_layers=(1,))
+    assert named == SMALL.steps[0]
+    assert repr(named) == repr(SMALL.steps[0])
 
 
 def test_exchanged_words_are_refused() -> None:
@@ -291,17 +362,12 @@ def test_contradictions_are_refused(raw: bytes, message: str) -> None:
 
 def test_inputs_and_outputs_lie_before_their_doubles() -> None:
     program = dataclasses.replace(SMALL, arena_bytes=96, shift_bytes=32)
-    assert program.window_bytes == 64
+    assert (program.window_bytes, program.inner_bytes) == (64, 0)
     assert Program.from_bytes(program.to_bytes()) == program
     moved = dataclasses.replace(SMALL.outputs[0], ref=Ref(48, 6))
     wrong = dataclasses.replace(program, outputs=(moved,))
     with pytest.raises(ProgramError, match="'y' must be 6 bytes inside the 32 bytes of the arena"):
         Program.from_bytes(wrong.to_bytes())
-
-
-STATEFUL = dataclasses.replace(
-    SMALL, states=(StateTensor("kept", Ref(16, 4), Ref(8, 4, is_constant=True)),)
-)
 
 
 def test_states_are_stored_with_their_first_values() -> None:
@@ -310,6 +376,8 @@ def test_states_are_stored_with_their_first_values() -> None:
     assert program.first_values() == [STATEFUL.constants[8:12]]
     other = program.with_first_values([b"abcd"])
     assert other.first_values() == [b"abcd"]
+    assert other.states[0].first.offset == 16
+    assert other.with_first_values([b"efgh"]).states[0].first.offset == 32
     assert Program.from_bytes(other.to_bytes()) == other
     filled = dataclasses.replace(STATEFUL.states[0], first=Ref(1, 1, is_constant=True))
     program = dataclasses.replace(STATEFUL, states=(filled,))

@@ -12,6 +12,7 @@ from tools.documents.markdown import table
 from tools.documents.netlist_faults_section import netlist_faults_section
 from tools.documents.verification_measures import measures, proven_netlists
 from tools.documents.verification_plan import FOUND, HOLES, PLAN
+from tools.mutation.equivalents import EQUIVALENTS
 
 __all__ = ["verification_page"]
 
@@ -56,8 +57,10 @@ def verification_page(project: Path) -> str:
         "## What tests see of faults",
         "",
         "Faults are put into a module, one at a time, and its own fast tests run. A fault is seen",
-        "if a test fails or hangs. Those that cannot be imported do not count, nor those whose",
-        "netlist is proven to be equivalent. Faults are drawn with a fixed seed.",
+        "if a test fails or hangs. Those that cannot be imported do not count, nor those that are",
+        "equivalent: the netlist is proven to be the same, or they are listed below with the",
+        "reason, and no test saw them either. Of a module that has more faults than were tried,",
+        "they were drawn with a fixed seed.",
         "",
         *table(
             ("module", "tried:", "seen:", "equivalent:", "survived:", "share seen:"),
@@ -71,6 +74,10 @@ def verification_page(project: Path) -> str:
         "```",
         "",
         *_survivors(project),
+        "",
+        "Equivalent, and why:",
+        "",
+        *_equivalents(),
         "",
         *netlist_faults_section(project),
         *c_faults_section(project),
@@ -147,13 +154,26 @@ def _stage(name: str, counts: Mapping[str, int], proven: Collection[str]) -> str
 
 def _survivors(project: Path) -> Iterator[str]:
     """Give the faults that no test saw."""
-    yield "Not seen:"
-    yield ""
-    for name, rows in _rows(project):
-        for row in rows:
-            if row["result"] == "survived":
-                change = row["change"].replace("`", "'")
-                yield f"- `{name}`, line {row['line']}: `{change}`"
+    found = [
+        f"- `{name}`, line {row['line']}: {_code(row['change'])}"
+        for name, rows in _rows(project)
+        for row in rows
+        if row["result"] == "survived"
+    ]
+    yield "Not seen:" if found else "All faults that were tried and that change anything were seen."
+    if found:
+        yield ""
+        yield from found
+
+
+def _equivalents() -> Iterator[str]:
+    """Give the faults that change nothing."""
+    for item in EQUIVALENTS:
+        yield f"- `{item.module}`, in {_code(item.text)}: {_code(item.change)}: {item.reason}."
+
+
+def _code(text: str) -> str:
+    return f"`{text.replace('`', chr(39))}`"
 
 
 def _fuzzing(project: Path) -> Iterator[str]:

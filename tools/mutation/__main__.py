@@ -10,21 +10,24 @@ import json
 import random
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tools.mutation.equivalence import is_equivalent
+from tools.mutation.equivalents import Equivalent, equivalent_faults
 from tools.mutation.operators import Mutant, mutants
 from tools.mutation.targets import TARGETS, Target
 from tools.mutation.trial import Result, check_tests, try_mutant
 
-__all__ = ["RECORDS", "main"]
+__all__ = ["RECORDS", "main", "source_of"]
 
 RECORDS = Path("docs/results/verification/mutation")
 """Folder of the results."""
 
 
-def _source(target: Target) -> str:
+def source_of(target: Target) -> str:
+    """Return a module's source."""
     spec = importlib.util.find_spec(target.module)
     assert spec is not None
     assert spec.origin is not None
@@ -36,39 +39,59 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def _recorded(path: Path) -> list[dict[str, Any]]:
-    """Return earlier results."""
+def _key(row: Mapping[str, Any]) -> tuple[str, str, int]:
+    """Return `Mutant.key` of a record."""
+    return row["text"], row["change"], row["place"]
+
+
+def _recorded(path: Path, known: Sequence[Mutant]) -> list[dict[str, Any]]:
+    """Return earlier results of faults that the module still has."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = {mutant.key: mutant.line for mutant in known}
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [row | {"line": lines[_key(row)]} for row in rows if _key(row) in lines]
 
 
-def _judge(target: Target, mutant: Mutant, seconds: float) -> dict[str, Any]:
+def _record(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+
+def _judge(
+    target: Target, mutant: Mutant, reasons: Mapping[int, Equivalent], seconds: float
+) -> dict[str, Any]:
     """Return the record of a mutant."""
-    start = time.monotonic()
     result = try_mutant(target, mutant.source, seconds)
-    if result == Result.SURVIVED and target.component and is_equivalent(target, mutant.source):
-        result = Result.EQUIVALENT
     if result == Result.SURVIVED:
-        _say(f"survived: {target.module}:{mutant.line}: {mutant.change}")
+        is_same = mutant.number in reasons
+        if is_same or (target.component and is_equivalent(target, mutant.source)):
+            result = Result.EQUIVALENT
+    elif mutant.number in reasons:
+        raise ValueError(
+            f"a fault that a test sees must not be listed as equivalent: {reasons[mutant.number]}"
+        )
+    if result == Result.SURVIVED:
+        _say(f"survived: {target.module}:{mutant.line}: {mutant.change} in {mutant.text}")
     return {
-        "number": mutant.number,
         "line": mutant.line,
+        "text": mutant.text,
         "change": mutant.change,
+        "place": mutant.place,
         "result": str(result),
-        "seconds": round(time.monotonic() - start, 1),
     }
 
 
 def _measure(target: Target, *, seed: int, count: int, deadline: float) -> None:
     """Try faults that were not tried before."""
     path = RECORDS / f"{target.name}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    tried = {(row["number"], row["change"]) for row in _recorded(path)}
-    candidates = mutants(_source(target))
+    candidates = mutants(source_of(target))
+    reasons = equivalent_faults(target.name, candidates)
+    rows = _recorded(path, candidates)
+    tried = {_key(row) for row in rows}
     random.Random(seed).shuffle(candidates)
     chosen = candidates[:count] if count else candidates
-    left = [mutant for mutant in chosen if (mutant.number, mutant.change) not in tried]
+    left = [mutant for mutant in chosen if mutant.key not in tried]
     if not left or time.monotonic() > deadline:
         return
     seconds = check_tests(target)
@@ -76,25 +99,24 @@ def _measure(target: Target, *, seed: int, count: int, deadline: float) -> None:
     for mutant in left:
         if time.monotonic() > deadline:
             return
-        row = _judge(target, mutant, seconds)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(f"{json.dumps(row)}\n")
+        rows.append(_judge(target, mutant, reasons, seconds))
+        _record(path, rows)
 
 
 def _recheck(target: Target, *, deadline: float) -> None:
     """Try those that survived once more: tests may have been added."""
     path = RECORDS / f"{target.name}.jsonl"
-    rows = _recorded(path)
+    known = mutants(source_of(target))
+    reasons = equivalent_faults(target.name, known)
+    rows = _recorded(path, known)
     if not any(row["result"] == Result.SURVIVED for row in rows):
         return
-    known = {(mutant.number, mutant.change): mutant for mutant in mutants(_source(target))}
     seconds = check_tests(target)
+    by_key = {mutant.key: mutant for mutant in known}
     for index, row in enumerate(rows):
-        mutant = known.get((row["number"], row["change"]))
-        if row["result"] == Result.SURVIVED and mutant and time.monotonic() < deadline:
-            rows[index] = _judge(target, mutant, seconds)
-    text = "".join(f"{json.dumps(row)}\n" for row in rows)
-    path.write_text(text, encoding="utf-8")
+        if row["result"] == Result.SURVIVED and time.monotonic() < deadline:
+            rows[index] = _judge(target, by_key[_key(row)], reasons, seconds)
+    _record(path, rows)
 
 
 def main(arguments: list[str] | None = None) -> int:

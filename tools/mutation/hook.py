@@ -1,20 +1,14 @@
-"""Puts a mutant in the place of its module: a plugin of pytest."""
+"""Puts a mutant in the place of its module."""
 
 import importlib.util
-import json
-import os
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-__all__ = ["MUTANT", "install", "loaded"]
-
-MUTANT = "KIWICHA_MUTANT"
-"""Environment variable: a JSON file with ``module`` and ``source``."""
+__all__ = ["install", "loaded"]
 
 
 class _MutantLoader(SourceFileLoader):
@@ -68,11 +62,14 @@ def loaded(module: ModuleType, source: str) -> Any:
     return made
 
 
-def install(path: Path) -> None:
-    """Let the module of a mutant be imported from its source."""
-    fields = json.loads(path.read_text(encoding="utf-8"))
-    sys.meta_path.insert(0, _MutantFinder(fields["module"], fields["source"]))
+def install(name: str, source: str) -> None:
+    """Let a module be imported from another source, in this process.
 
-
-if os.environ.get(MUTANT):
-    install(Path(os.environ[MUTANT]))
+    Parameters
+    ----------
+    name : str
+        Of the module, which is not imported yet.
+    source : str
+        Python.
+    """
+    sys.meta_path.insert(0, _MutantFinder(name, source))

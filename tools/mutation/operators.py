@@ -2,8 +2,9 @@
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["Mutant", "mutants"]
 
@@ -37,6 +38,10 @@ _SILENT = ("__all__",)
 """Assignments that do nothing when the program runs."""
 
 
+_Path = tuple[tuple[str, int | None], ...]
+"""Fields and indices from the module down to a node."""
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A module's source with one fault.
@@ -47,16 +52,40 @@ class Mutant:
         Among those of the module.
     line : int
         Where it is.
+    text : str
+        Of this line.
     change : str
         What was there, and what is there now.
-    source : str
-        Of the whole module.
+    place : int
+        Among those with the same text and change, from 0 on.
+    whole : str
+        Source of the module without it.
+    path : tuple
+        The place in its tree.
+    replacement : ast.AST or None
+        What is put there; None takes out what is there.
     """
 
     number: int
     line: int
+    text: str
     change: str
-    source: str
+    place: int
+    whole: str = field(repr=False)
+    path: _Path = field(repr=False)
+    replacement: ast.AST | None = field(repr=False)
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What it is, wherever its line is."""
+        return self.text, self.change, self.place
+
+    @property
+    def source(self) -> str:
+        """Of the whole module, with the fault."""
+        tree = ast.parse(self.whole)
+        _put(tree, self.path, self.replacement)
+        return ast.unparse(ast.fix_missing_locations(tree))
 
 
 def mutants(source: str) -> list[Mutant]:
@@ -71,39 +100,38 @@ def mutants(source: str) -> list[Mutant]:
     source : str
         Python.
     """
-    tree = ast.parse(source)
+    tree, lines = ast.parse(source), source.splitlines()
+    places: Counter[tuple[str, str]] = Counter()
     found = []
     for number, (path, replacement) in enumerate(_changes(tree)):
-        changed = copy.deepcopy(tree)
-        before = _put(changed, path, replacement)
-        text = f"{_short(before)} -> {_short(replacement)}"
-        made = ast.unparse(ast.fix_missing_locations(changed))
-        found.append(Mutant(number, getattr(before, "lineno", 0), text, made))
+        before = _at(tree, path)
+        line = getattr(before, "lineno", 0)
+        text = lines[line - 1].strip() if line else ""
+        change = f"{_short(before)} -> {_short(replacement)}"
+        place = places[text, change]
+        places[text, change] += 1
+        found.append(Mutant(number, line, text, change, place, source, path, replacement))
     return found
 
 
-_Path = tuple[tuple[str, int | None], ...]
-"""Fields and indices from the module down to a node."""
-
-
-def _put(tree: ast.AST, path: _Path, replacement: ast.AST | None) -> ast.AST:
-    """Replace a node, or take it out of its list; return what was there."""
-    *above, (field, index) = path
+def _at(tree: ast.AST, path: _Path) -> ast.AST:
+    """Return a node."""
     node = tree
-    for name, place in above:
+    for name, place in path:
         child = getattr(node, name)
         node = child if place is None else child[place]
-    if index is None:
-        before: ast.AST = getattr(node, field)
-        setattr(node, field, replacement)
-        return before
-    children = getattr(node, field)
-    taken: ast.AST = children[index]
-    if replacement is None:
-        del children[index]
+    return node
+
+
+def _put(tree: ast.AST, path: _Path, replacement: ast.AST | None) -> None:
+    """Replace a node, or take it out of its list."""
+    node, (name, place) = _at(tree, path[:-1]), path[-1]
+    if place is None:
+        setattr(node, name, replacement)
+    elif replacement is None:
+        del getattr(node, name)[place]
     else:
-        children[index] = replacement
-    return taken
+        getattr(node, name)[place] = replacement
 
 
 def _short(node: ast.AST | None) -> str:
@@ -116,14 +144,14 @@ def _short(node: ast.AST | None) -> str:
 
 def _changes(tree: ast.AST, path: _Path = ()) -> Iterator[tuple[_Path, ast.AST | None]]:
     """Give the place of each fault and what is put there."""
-    for field, value in ast.iter_fields(tree):
-        if field in {"annotation", "returns", "decorator_list"}:
+    for name, value in ast.iter_fields(tree):
+        if name in {"annotation", "returns", "decorator_list"}:
             continue
         children = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
         for index, child in children:
             if isinstance(child, ast.AST) and not _is_left_alone(child):
-                place = (*path, (field, index))
-                yield from ((place, other) for other in _others(child, field))
+                place = (*path, (name, index))
+                yield from ((place, other) for other in _others(child, name))
                 yield from _changes(child, place)
 
 
@@ -139,18 +167,18 @@ def _is_left_alone(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func) in {"isinstance", "TypeVar"}
 
 
-def _others(node: ast.AST, field: str) -> Iterator[ast.AST | None]:
+def _others(node: ast.AST, name: str) -> Iterator[ast.AST | None]:
     """Give what can stand instead of a node."""
     if isinstance(node, ast.expr):
         yield from _other_expressions(node)
-        if field == "elts" and ast.unparse(getattr(node, "func", node)).endswith(".eq"):
+        if name == "elts" and ast.unparse(getattr(node, "func", node)).endswith(".eq"):
             # One of the statements of a list.
             yield None
     elif isinstance(node, ast.If | ast.While):
         other = copy.deepcopy(node)
         other.test = ast.UnaryOp(ast.Not(), other.test)
         yield other
-    elif isinstance(node, ast.Expr | ast.AugAssign) and field in {"body", "orelse"}:
+    elif isinstance(node, ast.Expr | ast.AugAssign) and name in {"body", "orelse"}:
         yield ast.Pass()
 
 

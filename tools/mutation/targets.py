@@ -6,6 +6,9 @@ __all__ = ["TARGETS", "Target"]
 
 _MEMORY = "tests/gateware/engine/memory"
 _CONTROL = "tests/gateware/engine/control"
+_LONG = ("any_wrong_bit", "any_changed_bit", "a_changed_word", "round_trip_is_exact", "other_bytes")
+_BRIEFLY = ("-k", " and ".join(f"not {name}" for name in _LONG))
+"""Without tests that take seconds."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,21 @@ TARGETS = {
         ),
         Target(
             "kiwicha.gateware.engine.memory.dma_reader",
-            (f"{_MEMORY}/test_memory_path.py", *_proofs(_MEMORY, "test_holds_for_ever[reader]")),
+            (
+                f"{_MEMORY}/test_bursts.py",
+                f"{_MEMORY}/test_memory_path.py",
+                *_proofs(_MEMORY, "test_holds_for_ever[reader]"),
+            ),
             "DmaReader",
             {"depth": 8},
         ),
         Target(
             "kiwicha.gateware.engine.memory.dma_writer",
-            (f"{_MEMORY}/test_memory_path.py", *_proofs(_MEMORY, "test_holds_for_ever[writer]")),
+            (
+                f"{_MEMORY}/test_bursts.py",
+                f"{_MEMORY}/test_memory_path.py",
+                *_proofs(_MEMORY, "test_holds_for_ever[writer]"),
+            ),
             "DmaWriter",
             {"depth": 16},
         ),
@@ -99,14 +110,26 @@ TARGETS = {
             "kiwicha.numerics.requantization",
             ("tests/numerics/test_requantization.py", "tests/numerics/test_activations.py"),
         ),
-        Target("kiwicha.numerics.activations", ("tests/numerics/test_activations.py",)),
-        Target("kiwicha.numerics.logarithm", ("tests/numerics/test_logarithm.py",)),
-        Target("kiwicha.numerics.long_sums", ("tests/numerics/test_long_sums.py",)),
-        Target("kiwicha.numerics.float_edges", ("tests/numerics/test_float_edges.py",)),
-        Target("kiwicha.program.codec.code_table", ("tests/program/test_codec.py",)),
-        Target("kiwicha.program.codec.streams", ("tests/program/test_codec.py",)),
-        Target("kiwicha.program.codec.widths", ("tests/program/test_blocks.py",)),
-        Target("kiwicha.program.codec.blocks", ("tests/program/test_blocks.py",)),
+        *(
+            Target(f"kiwicha.numerics.{name}", (f"tests/numerics/test_{name}.py",))
+            for name in (
+                *("activations", "logarithm", "long_sums", "float_edges", "short_activations"),
+                *("short_exponentials", "fourier", "sound", "framing", "inverse_square_root"),
+                *("lstm_steps", "quotients"),
+            )
+        ),
+        *(
+            Target(f"kiwicha.program.codec.{name}", (f"tests/program/{tests}.py", *_BRIEFLY))
+            for name, tests in (
+                *(("code_table", "test_code_table"), ("streams", "test_codec")),
+                *(("widths", "test_blocks"), ("blocks", "test_blocks")),
+            )
+        ),
+        *(
+            Target(f"kiwicha.program.{name}", ("tests/program/test_image.py", *_BRIEFLY))
+            for name in ("image", "format", "parts")
+        ),
+        Target("kiwicha.program.engine_list", ("tests/program/test_engine_list.py",)),
     )
 }
 """By name, in the order of the page."""

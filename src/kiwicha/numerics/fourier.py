@@ -75,7 +75,7 @@ def super_twiddles(size: int, *, is_inverse: bool = False) -> Ints:
 
 
 def real_transform(samples: NDArray[np.int16], size: int) -> NDArray[np.int16]:
-    """Return spectra, int16 [rows, size / 2 + 1, 2], divided by twice ``size``.
+    """Return spectra, int16 [rows, size / 2 + 1, 2], divided by ``size``.
 
     Parameters
     ----------

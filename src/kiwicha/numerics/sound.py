@@ -193,8 +193,8 @@ def _gain(noise: int, gains: list[int]) -> int:
     bits = noise.bit_length()
     start, slope, bend = gains[4 * bits - 6 : 4 * bits - 3]
     place = (noise << 11 >> bits) & 0x3FF
+    # It never needs more than 32 bits.
     total = ((bend * place >> 5) + (slope << 5)) * place
-    total = (total + 2**31) % 2**32 - 2**31
     return (((total + (1 << 14)) >> 15) + start + 2**15) % 2**16 - 2**15
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from tests.support.requirements import REPOSITORY
 from tools.documents.verification_page import verification_page
 from tools.documents.verification_plan import FOUND
+from tools.mutation.equivalents import EQUIVALENTS
 
 
 def record(folder: Path, name: str, **counts: int) -> None:
     rows = [
-        {"number": n, "line": 1, "change": f"{result} {n}", "result": result, "seconds": 1.0}
+        {"line": 1, "text": "", "change": f"{result} {n}", "place": 0, "result": result}
         for result, count in counts.items()
         for n in range(count)
     ]
@@ -31,6 +32,7 @@ def test_scores_and_stages_come_from_the_records(tmp_path: Path) -> None:
     assert "| `numerics.most` | 10 | 9 | 0 | 1 | 90% |" in page
     assert "| `gateware.all` | 10 | 10 | 2 | 0 | 100% |" in page
     assert "- `numerics.most`, line 1: `survived 0`" in page
+    assert "All faults that were tried" not in page
     stages = {
         "numerics.all": 3,
         "numerics.sample": 2,
@@ -39,6 +41,15 @@ def test_scores_and_stages_come_from_the_records(tmp_path: Path) -> None:
         "gateware.few": 1,
     }
     assert all(f"| `{name}` | V{stage} |" in page for name, stage in stages.items())
+
+
+def test_faults_that_change_nothing_have_their_reasons(tmp_path: Path) -> None:
+    record(tmp_path, "numerics.all", killed=50, equivalent=1)
+    page = verification_page(tmp_path)
+    assert "| `numerics.all` | 50 | 50 | 1 | 0 | 100% |" in page
+    assert "All faults that were tried and that change anything were seen." in page
+    for item in EQUIVALENTS:
+        assert f"- `{item.module}`, in `{item.text}`: `{item.change}`: {item.reason}." in page
 
 
 def test_proofs_are_listed_with_what_they_assume(tmp_path: Path) -> None:

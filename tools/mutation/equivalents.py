@@ -1,0 +1,289 @@
+"""Faults in Python that no test can see, and why: they change nothing that can be observed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tools.mutation.operators import Mutant
+
+__all__ = ["EQUIVALENTS", "Equivalent", "equivalent_faults"]
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """A fault that computes the same, for every input that the module's documents allow.
+
+    Parameters
+    ----------
+    module : str
+        Name as in `tools.mutation.targets`.
+    text : str
+        The line that it is in.
+    change : str
+        As in `Mutant`.
+    reason : str
+        Why it is the same.
+    place : int
+        As in `Mutant`.
+    """
+
+    module: str
+    text: str
+    change: str
+    reason: str
+    place: int = 0
+
+
+EQUIVALENTS = (
+    Equivalent(
+        "numerics.integers",
+        "is_high, is_low = numbers >= float(limits.max), numbers <= float(limits.min)",
+        "numbers <= float(limits.min) -> numbers < float(limits.min)",
+        "the least integer is a float64, and what is cast to an integer is it itself",
+    ),
+    Equivalent(
+        "numerics.integers",
+        "inside = np.where(is_high | is_low, 0, numbers).astype(wanted)",
+        "0 -> 1",
+        "another number takes this one's place in the next line",
+    ),
+    Equivalent(
+        "numerics.requantization",
+        "for k in range(-2, 5)",
+        "5 -> 6",
+        "arguments have 5 bits in front of the point at most, and factors of others are not used",
+    ),
+    Equivalent(
+        "numerics.requantization",
+        "threshold = (mask >> 1) + (x64 < 0)",
+        "0 -> 1",
+        "of 0 there is nothing to round",
+    ),
+    Equivalent(
+        "numerics.activations",
+        (
+            "return np.where(x64 > 0, of_magnitude, "
+            "np.where(x64 < 0, INT32_MAX - of_magnitude, 1 << 30))"
+        ),
+        "0 -> 1",
+        "of 0 the formula for negative numbers gives the same, 2**30",
+    ),
+    Equivalent(
+        "numerics.float_edges",
+        "return bits ^ ((bits >> 31) & 0x7FFF_FFFF)",
+        "31 -> 32",
+        "numpy leaves the sign of an int32 alone in both",
+    ),
+    Equivalent(
+        "numerics.float_edges",
+        "return (bits ^ ((bits >> 31) & 0x7FFF_FFFF)).view(np.float32)",
+        "31 -> 32",
+        "numpy leaves the sign of an int32 alone in both",
+    ),
+    Equivalent(
+        "numerics.float_edges",
+        "by_value = (rounded.clip(0, 255) - 128).astype(np.int8)",
+        "rounded.clip(0, 255) - 128 -> rounded.clip(0, 255) + 128",
+        "it is larger by 256, which an int8 does not keep",
+    ),
+    Equivalent(
+        "numerics.short_activations",
+        "first, part = np.minimum(magnitude >> 9, _POINTS - 2), magnitude & 511",
+        "2 -> 3",
+        "the last two lines round to the same; compared for every argument",
+    ),
+    Equivalent(
+        "numerics.short_activations",
+        "line = np.where(magnitude >> 9 >= _POINTS - 1, (_ONE // 2 - 1) << 10, line)",
+        "1 -> 2",
+        "the last line rounds to what is behind it; compared for every argument",
+    ),
+    Equivalent(
+        "numerics.short_activations",
+        "result: Int64s = np.where(argument >= 0, line - half + 128, half - line + 127) >> 8",
+        "argument >= 0 -> argument > 0",
+        "of 0 both give 0",
+    ),
+    Equivalent(
+        "numerics.sound",
+        "if noise <= 2:",
+        "noise <= 2 -> noise < 2",
+        "the polynomial of 2 begins at it, with the same entry of the table",
+    ),
+    Equivalent(
+        "numerics.sound",
+        "if ratio < 2 << _RATIO_BITS:",
+        "ratio < 2 << _RATIO_BITS -> ratio <= 2 << _RATIO_BITS",
+        "square and line meet at 2: both are 1",
+    ),
+    Equivalent(
+        "numerics.inverse_square_root",
+        "if right < 0:",
+        "0 -> 1",
+        "at 0 nothing is shifted",
+    ),
+    *(
+        Equivalent(
+            "numerics.quotients",
+            "signed = dividend if divisor > 0 else -dividend",
+            "divisor > 0 -> divisor >= 0",
+            "a divisor is not 0",
+            place,
+        )
+        for place in (0, 1)
+    ),
+    *(
+        Equivalent(
+            "numerics.quotients",
+            "return 31 - (x.bit_length() if x >= 0 else (-2 * x - 1).bit_length() - 1)",
+            change,
+            "0 is not divided",
+        )
+        for change in ("x >= 0 -> x > 0", "0 -> 1")
+    ),
+    Equivalent(
+        "program.codec.code_table",
+        "total = levels[-1].sum()",
+        "1 -> 0",
+        "each level has the same sum",
+    ),
+    *(
+        Equivalent(
+            "program.codec.widths",
+            (
+                "bits = [int(value if value >= 0 else -value - 1).bit_length() + 1 "
+                "for value in values]"
+            ),
+            change,
+            "0 has its width from the next line",
+        )
+        for change in ("value >= 0 -> value > 0", "0 -> 1")
+    ),
+    Equivalent(
+        "program.codec.widths",
+        "values = np.arange(256).astype(np.uint8).view(np.int8).astype(np.int64)",
+        "256 -> 257",
+        "no byte has the entry behind the last",
+    ),
+    *(
+        Equivalent(
+            "program.codec.widths",
+            "costs: Ints = np.where(fits, (first + second)[:, None], 1 << 20)",
+            change,
+            "it is still more than any block takes",
+        )
+        for change in ("1 -> 2", "20 -> 21", "20 -> 19")
+    ),
+    Equivalent(
+        "program.codec.blocks",
+        "planes = [bits >> NIBBLE_BITS * plane & (1 << NIBBLE_BITS) - 1 for plane in range(width)]",
+        "1 -> 0",
+        "only the lower bits of a plane are looked at",
+    ),
+    Equivalent(
+        "program.codec.blocks",
+        "for head, steps in zip(heads, steps_of_groups, strict=True):",
+        "True -> False",
+        "both have an entry for each group",
+    ),
+    Equivalent(
+        "program.codec.blocks",
+        "if len(coded) % BEAT_BYTES or len(coded) < _HEADER_BEATS * BEAT_BYTES:",
+        "_HEADER_BEATS * BEAT_BYTES -> _HEADER_BEATS + BEAT_BYTES",
+        "both are more than one beat and at most two, and streams are whole beats",
+    ),
+    Equivalent(
+        "program.codec.blocks",
+        "beats.append((padded[::2] | padded[1::2] << NIBBLE_BITS).reshape(-1, BEAT_BYTES))",
+        "1 -> 2",
+        "numpy takes any negative size for the one that it finds itself",
+        1,
+    ),
+    Equivalent(
+        "program.codec.streams",
+        "group = np.where(last_step < 0, 0, last_step // shape.steps + 1)",
+        "last_step < 0 -> last_step <= 0",
+        "one lane at most asks in step 0, and four make a beat",
+    ),
+    Equivalent(
+        "program.codec.streams",
+        "peeks = np.arange(1 << _PEEK_BITS)",
+        "1 -> 2",
+        "nothing looks at entries behind those of all peeks",
+    ),
+    Equivalent(
+        "program.codec.streams",
+        "data = np.concatenate([padded.view(np.uint8).reshape(-1, BEAT_BYTES), heads])",
+        "1 -> 2",
+        "numpy takes any negative size for the one that it finds itself",
+    ),
+    Equivalent(
+        "program.codec.streams",
+        "mask = np.uint64((1 << CHUNK_BITS) - 1)",
+        "1 -> 2",
+        "the bit more is lost where chunks are stored, with 32 bits",
+    ),
+    *(
+        Equivalent(
+            "program.format",
+            "_CHECKSUM_BLOCK = 1 << 16",
+            change,
+            "a sum is the same in blocks of any size",
+        )
+        for change in ("1 -> 2", "16 -> 17", "16 -> 15")
+    ),
+    Equivalent(
+        "program.format",
+        'if getattr(record, "reserved", 0):',
+        "0 -> 1",
+        "every kind of record has the field",
+    ),
+    Equivalent(
+        "program.format",
+        (
+            "found = [kind.unpack(raw[offset + k * size : offset + (k + 1) * size]) "
+            "for k in range(count)]"
+        ),
+        "1 -> 2",
+        "a record is the first of the bytes that it is read from",
+    ),
+    *(
+        Equivalent(
+            "program.image",
+            "checksum=(0, 0),",
+            "0 -> 1",
+            "the checksum, which does not cover itself, takes this one's place",
+            place,
+        )
+        for place in (0, 1)
+    ),
+)
+"""In the order of modules."""
+
+
+def equivalent_faults(module: str, known: Sequence[Mutant]) -> dict[int, Equivalent]:
+    """Return which faults of a module are known to change nothing, by their numbers.
+
+    Parameters
+    ----------
+    module : str
+        Name of the target.
+    known : sequence of Mutant
+        All faults of the module.
+
+    Raises
+    ------
+    ValueError
+        If one that is listed is none of them: the module has changed.
+    """
+    numbers = {mutant.key: mutant.number for mutant in known}
+    found = {}
+    for item in EQUIVALENTS:
+        key = (item.text, item.change, item.place)
+        if item.module == module and key not in numbers:
+            raise ValueError(
+                f"an equivalent of {module} must be one of its faults, not {item.change!r} in "
+                f"{item.text!r} ({item.place}); mend tools/mutation/equivalents.py"
+            )
+        if item.module == module:
+            found[numbers[key]] = item
+    return found
