@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from tools.mutation.operators import Mutant
-
-__all__ = ["c_mutants"]
+__all__ = ["CFault", "c_faults"]
 
 _TOKEN = re.compile(
     r"(?P<name>[A-Za-z_]\w*)|(?P<number>0[xX][0-9a-fA-F]+|\d+)(?P<suffix>[uUlL]*)(?![\w.])"
@@ -48,7 +47,29 @@ _STATEMENT = re.compile(
 _DECLARATION = re.compile(r"^ +(?:const |static |struct |enum |\w+_t |bool |u?int |float |double )")
 
 
-def c_mutants(source: str) -> list[Mutant]:
+@dataclass(frozen=True)
+class CFault:
+    """A C file with one fault.
+
+    Parameters
+    ----------
+    number : int
+        Among those of the file.
+    line : int
+        Where it is.
+    change : str
+        What was there, and what is there now.
+    source : str
+        Of the whole file.
+    """
+
+    number: int
+    line: int
+    change: str
+    source: str
+
+
+def c_faults(source: str) -> list[CFault]:
     """Return every fault that is known how to put into the functions of a C file.
 
     Comparisons and operations become their neighbours, numbers one more or less, and statements are
@@ -69,7 +90,7 @@ def c_mutants(source: str) -> list[Mutant]:
         if text and before in _OTHERS:
             around = source[max(start - 20, 0) : end + 20].split("\n")
             change += f" in {min((part for part in around if before in part), key=len).strip()}"
-        found.append(Mutant(len(found), line, change, made))
+        found.append(CFault(len(found), line, change, made))
     return found
 
 

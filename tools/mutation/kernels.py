@@ -25,9 +25,8 @@ from kiwicha.firmware.sources import FOLDER, RUNTIME_FOLDERS, runtime_sources
 from kiwicha.kernels.element_types import numpy_type
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tools.mutation.c_operators import c_mutants
+from tools.mutation.c_operators import CFault, c_faults
 from tools.mutation.netlist_rows import read_rows, write_rows
-from tools.mutation.operators import Mutant
 from tools.mutation.trial import Result
 from tools.verification import record
 from tools.verification.c_programs import CONFIG, c_programs
@@ -121,8 +120,8 @@ def _files() -> list[Path]:
     ]
 
 
-def _faults(path: Path, count: int, seed: int) -> list[Mutant]:
-    faults = c_mutants(path.read_text(encoding="utf-8"))
+def _faults(path: Path, count: int, seed: int) -> list[CFault]:
+    faults = c_faults(path.read_text(encoding="utf-8"))
     random.Random(f"{seed} {path.name}").shuffle(faults)
     return faults[:count]
 

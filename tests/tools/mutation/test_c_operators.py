@@ -1,6 +1,6 @@
 """Faults in a C file."""
 
-from tools.mutation.c_operators import c_mutants
+from tools.mutation.c_operators import c_faults
 
 SOURCE = """/* 1 + 2 */
 static const int limit = 3;
@@ -24,7 +24,7 @@ int add(const int *a, int count)
 
 
 def test_functions_are_changed_and_checks_are_not() -> None:
-    found = {(mutant.line, mutant.change) for mutant in c_mutants(SOURCE)}
+    found = {(fault.line, fault.change) for fault in c_faults(SOURCE)}
     assert found == {
         (8, "0 -> 1"),
         (10, "1 -> 2"),
@@ -41,6 +41,6 @@ def test_functions_are_changed_and_checks_are_not() -> None:
 
 def test_each_source_has_one_change() -> None:
     lines = SOURCE.splitlines()
-    for mutant in c_mutants(SOURCE):
-        changed = mutant.source.splitlines()
-        assert [k for k, line in enumerate(lines, 1) if changed[k - 1] != line] == [mutant.line]
+    for fault in c_faults(SOURCE):
+        changed = fault.source.splitlines()
+        assert [k for k, line in enumerate(lines, 1) if changed[k - 1] != line] == [fault.line]
