@@ -57,7 +57,7 @@ def equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _limit(rows: Sequence[dict[str, Any]]) -> float:
-    return min(row["given_seconds"] for row in rows)
+    return float(min(row["given_seconds"] for row in rows if "given_seconds" in row))
 
 
 def _result(row: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tools.mutation.bench_faults import CHOICE, netlist_of
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist
@@ -105,7 +106,7 @@ def _run(bench: Bench, choice: Path, number: int, seconds: float | None) -> tupl
 def _measure(bench: Bench, *, count: int, seed: int, mode: Mode, deadline: float) -> None:
     with tempfile.TemporaryDirectory(prefix="kiwicha-bench-") as name:
         choice = Path(name) / "choice.json"
-        chosen = {"part": bench.part, "count": count, "seed": seed}
+        chosen: dict[str, Any] = {"part": bench.part, "count": count, "seed": seed}
         fields = {"component": bench.component, "designs": [], "number": bench.design}
         choice.write_text(json.dumps(fields | chosen), encoding="utf-8")
         # The first run compiles simulators.

@@ -81,7 +81,7 @@ def c_faults(source: str) -> list[CFault]:
         C.
     """
     blank = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
-    found = []
+    found: list[CFault] = []
     for start, end, text in _changes(blank):
         made = source[:start] + text + source[end:]
         line = source.count("\n", 0, start) + 1

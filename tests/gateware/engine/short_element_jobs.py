@@ -94,7 +94,8 @@ class Elements:
 
         def numbers(octets: Ints) -> Ints:
             low, high = memory[octets % size].astype(np.int64)
-            return low + 256 * (high ^ 128) - 32768
+            found: Ints = low + 256 * (high ^ 128) - 32768
+            return found
 
         _, width = self.input_shape
         rows, columns = (axis.reshape(-1) for axis in np.indices((self.rows, self.columns)))
@@ -164,8 +165,8 @@ def elements_job(item: Elements, at: tuple[int, int, int]) -> EngineShortElement
 
 def random_elements(rng: np.random.Generator) -> Elements:
     """Return a job of up to some beats, with any scales that it can have."""
-    operator = ShortOperator(rng.integers(len(ShortOperator)))
-    form = ShortForm(rng.integers(2))
+    operator = ShortOperator(int(rng.integers(len(ShortOperator))))
+    form = ShortForm(int(rng.integers(2)))
     is_window = operator is ShortOperator.MAX
     while True:
         rows, columns, blocks = (int(rng.integers(1, 6)) for _ in range(3))

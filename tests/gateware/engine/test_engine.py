@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,8 +177,9 @@ def test_answers_what_the_cpu_asks_beside_lists(engine: Path) -> None:
         for place, answer in enumerate(getattr(outcome, name)):
             answers = [*getattr(outcome, name)]
             answers[place] = answer ^ 1 << 31
+            changed: dict[str, Any] = {name: tuple(answers)}
             with pytest.raises(SimulationError):
-                case.check(dataclasses.replace(outcome, **{name: tuple(answers)}), "list")
+                case.check(dataclasses.replace(outcome, **changed), "list")
 
 
 @pytest.mark.verilator

@@ -21,9 +21,8 @@ TOP = "sums"
 class _Half(wiring.Component):
     """Adds a number to another one, and once more what is 0."""
 
-    a: In(4)
-    b: In(4)
-    sum: Out(5)
+    def __init__(self) -> None:
+        super().__init__({"a": In(4), "b": In(4), "sum": Out(5)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -35,9 +34,8 @@ class _Half(wiring.Component):
 class _Sums(wiring.Component):
     """Adds in a component inside, and keeps the sum."""
 
-    a: In(4)
-    b: In(4)
-    sum: Out(5)
+    def __init__(self) -> None:
+        super().__init__({"a": In(4), "b": In(4), "sum": Out(5)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -7,6 +7,7 @@ they read and write numbers as they lie in the arena.
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -466,14 +467,14 @@ def _computed(
 ) -> ComputeOperation:
     """Return what computes a layer on tensors of one form, whose pixels have so many bytes."""
     window = dataclasses.replace(item.window, channels=channels)
-    common = {
+    common: dict[str, Any] = {
         "position": item.position,
         "inputs": inputs,
         "output": output,
         "output_channels": channels,
         "clamp": item.scales.clamp,
     }
-    unscaled = {"parameters": one_scale(1, *IDENTITY), "output_zero_point": 0}
+    unscaled: dict[str, Any] = {"parameters": one_scale(1, *IDENTITY), "output_zero_point": 0}
     if item.operator is not ShortOperator.MAX:
         has_one_pixel = any(operand.has_one_pixel for operand in item.operands)
         return ShortElementOperation(
