@@ -142,8 +142,9 @@ HOLES = (
     (
         "Netlists are compared as a board's synthesis makes them of a component or of the engine "
         "alone; that of a whole system is not. Memories, multipliers and first values are compared "
-        "by replays only, of one configuration. Rows of the table without a proof are open as "
-        "proofs."
+        "by replays only, of one configuration; families without a row were not replayed. Rows of "
+        "the table without a proof are open as proofs, and so are components of "
+        "`tools/verification/components.py` without a row: they were not tried yet."
     ),
     (
         "That nothing waits for the windows when a list is complete, and that jobs and weights "

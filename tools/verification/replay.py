@@ -181,7 +181,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--config", default="64", help="one without options")
     parser.add_argument("--family", choices=FAMILIES, action="append", help="by default all")
     parser.add_argument("--model", action="append", help="of the zoo, whose lists are executed")
-    parser.add_argument("--rounds", type=int, default=16, help="random lists for each DRAM")
+    parser.add_argument("--rounds", type=int, default=16, help="random lists for each DRAM, or 0")
     parser.add_argument("--starts", type=int, default=3, help="random first values of all bits")
     parser.add_argument("--seed", type=int, default=0, help="of the lists")
     options = parser.parse_args(arguments)
@@ -191,7 +191,7 @@ def main(arguments: list[str] | None = None) -> int:
     for family in options.family or FAMILIES:
         engine = gate_engine.build(config, Family(family))
         record.say(f"{config.name} on {family}: {engine.cells.total()} cells")
-        for what in ("random", *(options.model or ())):
+        for what in (*(["random"] if options.rounds else ()), *(options.model or ())):
             key = {"config": config.name, "family": family, "what": what}
             is_random = what == "random"
             found = (

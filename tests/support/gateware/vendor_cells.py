@@ -237,7 +237,6 @@ def _block_ram_ecp5() -> str:
     inits = [f"INITVAL_{line:02X}" for line in range(64)]
     others = {
         **{f"REGMODE_{port}": '"NOREG"' for port in "AB"},
-        "RESETMODE": '"SYNC"',
         **{f"CSDECODE_{port}": '"0b000"' for port in "AB"},
         **{f"CLK{port}MUX": f'"CLK{port}"' for port in "AB"},
     }
@@ -246,6 +245,7 @@ def _block_ram_ecp5() -> str:
         **{f"DATA_WIDTH_{port}": "18" for port in "AB"},
         **{f"WRITEMODE_{port}": '"NORMAL"' for port in "AB"},
         **others,
+        "RESETMODE": '"SYNC"',
         "ASYNC_RESET_RELEASE": '"SYNC"',
         "GSR": '"ENABLED"',
     }
@@ -272,6 +272,7 @@ def _block_ram_ecp5() -> str:
   input {inputs}, output {outputs}
 );
 {_expect(others)}
+  always @* if (RESETMODE != "SYNC" && (RSTA || RSTB)) $fatal(1, "a reset must be synchronous");
   block_ram_ecp5 #(.INIT({words}),
     .WIDTH_A(DATA_WIDTH_A), .WIDTH_B(DATA_WIDTH_B),
     .WRITEMODE_A(WRITEMODE_A), .WRITEMODE_B(WRITEMODE_B)
