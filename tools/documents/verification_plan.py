@@ -66,7 +66,7 @@ PLAN = (
     ),
     (
         "tests pass whatever the source says",
-        "faults are put into sources, and tests must fail: the scores below",
+        "faults are put into sources, netlists and C, and tests must fail: the scores below",
     ),
 )
 """What can go wrong, and what catches it."""
@@ -127,6 +127,21 @@ FOUND = (
     ),
     (
         (
+            "A damaged GATHER or SCATTER_ND could ask for an alignment of 0, a division by zero on "
+            "a host: found by the 50,000th spoilt Program"
+        ),
+        "Refuse a number of words of an index before its alignment is computed",
+    ),
+    (
+        "A damaged COPY could copy pieces onto themselves: found likewise",
+        "Copy pieces rightly where a damaged Program lets them overlap, in COPY as well",
+    ),
+    (
+        "No list of random jobs showed faults of the instructions for counters and the scratchpad",
+        "Ask the engine beside random lists: its state, counters and scratchpad",
+    ),
+    (
+        (
             "An ONNX model whose input has a scale of 0, or a pool with a stride of 0, ended in a "
             "traceback; the fuzzer's own end hid both, and counted none"
         ),
@@ -157,10 +172,9 @@ HOLES = (
     ),
     (
         "Coverage is of one configuration, by few random lists; benches of single components on "
-        "Verilator and runs of the whole system are not merged. Some holes "
-        "have no reason yet, and the plan of functional coverage is not met as a whole. What the "
-        "tests of the compiler meet of it is not measured, nor what other tests than the quick "
-        "ones of the same folder meet of Python."
+        "Verilator and runs of the whole system are not merged. Some holes have no reason yet. "
+        "What the tests of the compiler meet of it is not measured, nor what other tests than the "
+        "quick ones of the same folder meet of Python."
     ),
     (
         "Upsets are of the engine alone, with random lists; of the CPU, of firmware and of weights "
@@ -178,13 +192,11 @@ HOLES = (
         "system, and not at full rate."
     ),
     (
-        "Of modules without a row above, nobody has measured what their tests see. Rows of readers "
-        "and writers were measured with their proofs alone, before there were tests of them "
-        "together with the port."
-    ),
-    (
-        "Scores count a module's own fast tests. Benches on Verilator see more; what they see of "
-        "each fault is not measured, as each fault takes another simulator."
+        "Of modules without a row above, such as those of the compiler, nobody has measured what "
+        "their tests see. Of faults that a component's own tests, or lists of the engine, do not "
+        "see it is not measured whether another test of the whole suite does: the two tables of "
+        "netlists have faults of their own. Checks in C, and the files of engines' steps and of "
+        "users' kernels, have no faults."
     ),
 )
 """What nothing catches."""
