@@ -26,7 +26,6 @@ def resets(found: dict[str, Any]) -> Iterator[str]:
         "drawn at random, for 1 to 15 cycles, with every behaviour of DRAM that its tests know:",
         "alone, when DRAM still takes the command that waits, and what it owes comes late, with",
         "any bits, while the next list begins; or with DRAM. That list must give the right bytes.",
-        "With a port that does not wait until DRAM owes nothing, 12 of 48 such lists were wrong.",
         "",
     )
     yield from table(

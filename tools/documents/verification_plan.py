@@ -178,12 +178,13 @@ HOLES = (
     ),
     (
         "Upsets are of the engine alone, with random lists; of the CPU, of firmware and of weights "
-        "in DRAM they are not simulated. An upset in the port's count of writes or in its queue of "
-        "tags leaves the engine without an answer: the halt behind the watchdog's error waits "
-        "until DRAM owes nothing, as nothing else keeps its words from the next list, and the port "
-        "never says so then. A reset helps. A watchdog of the port's own would change every "
-        "netlist. Power that fails is simulated for writings of images, and by resets of the "
-        "engine; voltages, and flash memory that forgets later, are not."
+        "in DRAM they are not simulated. An upset in the port that loses or adds a command or a "
+        "word, in its count of writes, its wait after a reset or the command that waits, leaves "
+        "the engine without an answer: the halt behind the watchdog's error waits until DRAM owes "
+        "nothing, as nothing else keeps old words from the next list, and the port never says so "
+        "then. A reset helps. Another watchdog would change every netlist. Power that fails is "
+        "simulated for writings of images, and by resets of the engine; voltages, and flash memory "
+        "that forgets later, are not."
     ),
     (
         "There is no soak of a day's length: simulation takes hours for a second of the engine. "

@@ -87,7 +87,8 @@ def _fuzz_reader(name: str, seconds: float) -> None:
         *(f"-max_total_time={max(1, int(seconds))}", f"-artifact_prefix={folder}/"),
         *("-rss_limit_mb=4096", "-print_final_stats=0"),
     ]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path.cwd())])}
+    paths = [str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(
         command,
         env=environment,
