@@ -167,8 +167,7 @@ void run(int argc, char** argv) {
 int main(int argc, char** argv) {
     constexpr int kArguments = 9;
     try {
-        if (argc < 1 + kArguments)
-            throw Failure("wants " + std::to_string(kArguments) + " values");
+        if (argc < 1 + kArguments) throw Failure("wants " + std::to_string(kArguments) + " values");
         run(argc, argv);
     } catch (const Failure& failure) {
         std::fprintf(stderr, "%s\n", failure.what());
