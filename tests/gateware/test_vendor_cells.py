@@ -166,6 +166,7 @@ def check(text: str, folder: Path) -> None:
     bench.run(bench.build(text, TOP), TOP, BENCH, {"cycles": CYCLES + 10}, folder)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.synth
 @pytest.mark.parametrize("width", [9, at_night(None)])
@@ -181,6 +182,7 @@ def test_block_ram_of_xilinx_is_a_memory(width: int | None, tmp_path: Path) -> N
     check(comparison(parts, Family.XC7), tmp_path)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.synth
 @pytest.mark.parametrize("width", [18, at_night(None)])

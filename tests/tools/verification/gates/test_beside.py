@@ -64,6 +64,7 @@ def run(text: str, folder: Path, plusargs: tuple[str, ...] = ()) -> int:
     return int((folder / COMPARED_FILE).read_text().split()[-1])
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.synth
 def test_what_is_equal_is_compared_from_any_start(tmp_path: Path) -> None:
