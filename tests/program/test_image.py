@@ -233,6 +233,16 @@ def test_programs_at_the_limits_of_their_tables() -> None:
     assert Program.from_bytes(halved.to_bytes()) == halved
 
 
+def test_constants_count_from_the_first_byte_of_the_stored_form() -> None:
+    at = StepRecord.unpack(RAW[HEADER.steps_offset + StepRecord.size_bytes() :]).params_offset
+    stored = Softmax.unpack(RAW[at:])
+    params = SMALL.steps[1].params
+    assert isinstance(params, Softmax)
+    first = RAW.index(SMALL.constants)
+    moved = dataclasses.replace(params.exponentials, offset=5 + first)
+    assert stored == dataclasses.replace(params, exponentials=moved)
+
+
 def test_tensors_may_end_with_the_arena() -> None:
     last = IoTensor("y", Ref(16, 16), DType.INT8, (16,), 0.25, 4)
     # Its first value begins the constants.

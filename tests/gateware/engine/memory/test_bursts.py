@@ -18,6 +18,7 @@ DEPTH = 16
 HALF = DEPTH // 2
 
 
+@pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")
 @pytest.mark.parametrize("kind", [DmaReader, DmaWriter])
 def test_depths(kind: Callable[..., Any]) -> None:
     for depth in (8, 16, 512):
