@@ -243,6 +243,19 @@ def test_differences_are_kept_as_far_as_five_bits_reach(scale: float, beta: floa
     assert scaled.tolist() == expected
 
 
+def test_reciprocals_of_half_sums() -> None:
+    """Of 1 and a number, odd ones included, whose half is rounded up."""
+    rng = random.Random(1)
+    a = [0, 1, 2, 3, INT32_MAX - 1, INT32_MAX, *(rng.getrandbits(31) for _ in range(300))]
+    for value, found in zip(a, numerics.half_sum_reciprocal(a).tolist(), strict=True):
+        d = (value + 2**31) // 2
+        x = round(Fraction(48 * 2**29, 17)) + high_mul(d, -round(Fraction(32 * 2**29, 17)))
+        for _ in range(3):
+            x += 4 * high_mul(x, 2**29 - high_mul(d, x))
+        assert found == x
+        assert abs(found - 2**30 / (1 + value / 2**31)) < 16
+
+
 @given(st.integers(2**19, 2**28 - 1) | st.sampled_from([2**k for k in range(19, 28)]))
 def test_softmax_reciprocal(total: int) -> None:
     scale, bits_over_unit = numerics.softmax_reciprocal(total)

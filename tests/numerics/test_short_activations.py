@@ -53,7 +53,7 @@ ARGUMENTS = sorted(
         for sign in (-1, 1)
     }
     | set(range(-(2**15) * 3, 2**15 * 3, 997))
-    | {2**31 - 1, 1 - 2**31}
+    | {2**31 - 1, 1 - 2**31, -65151, -62591}
 )
 """In 1/12,288: around points, at the last of them, and behind."""
 

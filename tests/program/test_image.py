@@ -217,6 +217,32 @@ def test_the_memory_is_not_stored() -> None:
     assert repr(other) == repr(SMALL)
 
 
+def test_programs_at_the_limits_of_their_tables() -> None:
+    # A table of nothing may begin where the bytes end.
+    assert Program.from_bytes(header(states_offset=len(RAW))) == SMALL
+    # A name of no letters, the first of all; and no constants.
+    nameless = dataclasses.replace(
+        SMALL,
+        layers=(dataclasses.replace(SMALL.layers[0], operator=""),),
+        steps=SMALL.steps[:1],
+        constants=b"",
+    )
+    assert Program.from_bytes(nameless.to_bytes()) == nameless
+    # Half the arena for every second inference.
+    halved = dataclasses.replace(SMALL, arena_bytes=64, shift_bytes=32)
+    assert Program.from_bytes(halved.to_bytes()) == halved
+
+
+def test_constants_count_from_the_first_byte_of_the_stored_form() -> None:
+    at = StepRecord.unpack(RAW[HEADER.steps_offset + StepRecord.size_bytes() :]).params_offset
+    stored = Softmax.unpack(RAW[at:])
+    params = SMALL.steps[1].params
+    assert isinstance(params, Softmax)
+    first = RAW.index(SMALL.constants)
+    moved = dataclasses.replace(params.exponentials, offset=5 + first)
+    assert stored == dataclasses.replace(params, exponentials=moved)
+
+
 def test_tensors_may_end_with_the_arena() -> None:
     last = IoTensor("y", Ref(16, 16), DType.INT8, (16,), 0.25, 4)
     # Its first value begins the constants.
@@ -381,6 +407,9 @@ def test_states_are_stored_with_their_first_values() -> None:
     assert Program.from_bytes(other.to_bytes()) == other
     filled = dataclasses.replace(STATEFUL.states[0], first=Ref(1, 1, is_constant=True))
     program = dataclasses.replace(STATEFUL, states=(filled,))
+    assert Program.from_bytes(program.to_bytes()) == program
+    with pytest.raises(ValueError, match="shorter"):
+        program.with_first_values([])
     assert program.first_values() == [STATEFUL.constants[1:2] * 4]
 
 
@@ -390,6 +419,7 @@ def test_states_are_stored_with_their_first_values() -> None:
         (Ref(30, 4), Ref(8, 4, is_constant=True), "StateRecord.tensor must lie inside the 32"),
         (Ref(16, 4), Ref(9, 4, is_constant=True), "StateRecord.first must lie inside the 12"),
         (Ref(16, 4), Ref(8, 3, is_constant=True), "state 'kept' must lie in the arena"),
+        (Ref(16, 4), Ref(8, 2, is_constant=True), "state 'kept' must lie in the arena"),
         (Ref(16, 4), Ref(8, 4), "state 'kept' must lie in the arena"),
         (Ref(4, 4, is_constant=True), Ref(8, 4, is_constant=True), "state 'kept' must lie in the"),
         (Ref(16, 0), Ref(8, 1, is_constant=True), "state 'kept' must lie in the arena"),

@@ -48,7 +48,8 @@ def is_equivalent(target: Target, source: str) -> bool | None:
         # Some faults are such that it is not even built.
         return None
     if gold == gate:
-        return True
+        # The fault is in what depends on parameters, such as their check.
+        return None
     with tempfile.TemporaryDirectory(prefix="kiwicha-miter-") as name:
         folder = Path(name)
         (folder / "gold.il").write_text(gold, encoding="utf-8")

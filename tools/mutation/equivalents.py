@@ -54,6 +54,12 @@ EQUIVALENTS = (
     ),
     Equivalent(
         "numerics.requantization",
+        "if k >= integer_bits:",
+        "k >= integer_bits -> k > integer_bits",
+        "what is behind a quarter is less than 2**31, whose bit that would be",
+    ),
+    Equivalent(
+        "numerics.requantization",
         "threshold = (mask >> 1) + (x64 < 0)",
         "0 -> 1",
         "of 0 there is nothing to round",
@@ -104,6 +110,36 @@ EQUIVALENTS = (
         "of 0 both give 0",
     ),
     Equivalent(
+        "numerics.short_activations",
+        "result: Int64s = np.where(argument >= 0, line - half + 128, half - line + 127) >> 8",
+        "0 -> 1",
+        "of 0 both give 0",
+    ),
+    Equivalent(
+        "numerics.fourier",
+        "low: Ints = ((x + 2**15) & 0xFFFF) - 2**15",
+        "x + 2 ** 15 -> x - 2 ** 15",
+        "the same number modulo 2**16",
+    ),
+    Equivalent(
+        "numerics.fourier",
+        "return np.array([root_of_one(phase) for phase in phases], np.int64).reshape(-1, 2)",
+        "1 -> 2",
+        "numpy takes any negative size for the one that it finds itself",
+    ),
+    Equivalent(
+        "numerics.sound",
+        "most = (-sample + 2**15) % 2**16 - 2**15",
+        "-sample + 2 ** 15 -> -sample - 2 ** 15",
+        "the same number modulo 2**16",
+    ),
+    Equivalent(
+        "numerics.sound",
+        "elif -sample > most:",
+        "-sample > most -> -sample >= most",
+        "one that is as large takes the place of itself",
+    ),
+    Equivalent(
         "numerics.sound",
         "if noise <= 2:",
         "noise <= 2 -> noise < 2",
@@ -145,6 +181,24 @@ EQUIVALENTS = (
         "total = levels[-1].sum()",
         "1 -> 0",
         "each level has the same sum",
+    ),
+    Equivalent(
+        "program.codec.code_table",
+        "total = levels[-1].sum()",
+        "-1 -> 1",
+        "each level has the same sum",
+    ),
+    Equivalent(
+        "program.codec.code_table",
+        "for leaf, length in zip(leaves, prefix_lengths, strict=True)",
+        "True -> False",
+        "each leaf has its length",
+    ),
+    Equivalent(
+        "program.codec.code_table",
+        "if len(counts) == 1:",
+        "1 -> 0",
+        "of one leaf nothing is merged, and its length stays 0",
     ),
     *(
         Equivalent(
@@ -197,6 +251,19 @@ EQUIVALENTS = (
         "1 -> 2",
         "numpy takes any negative size for the one that it finds itself",
         1,
+    ),
+    *(
+        Equivalent(
+            "program.codec.blocks",
+            (
+                "beats[1, : CHECK_BITS // 8] = "
+                'np.frombuffer(word.to_bytes(CHECK_BITS // 8, "little"), np.uint8)'
+            ),
+            "8 -> 7",
+            "32 // 7 is 4, too",
+            place,
+        )
+        for place in (0, 1)
     ),
     Equivalent(
         "program.codec.streams",
@@ -255,6 +322,27 @@ EQUIVALENTS = (
             place,
         )
         for place in (0, 1)
+    ),
+    *(
+        Equivalent(
+            "sim.reference.memory",
+            "_POISON = 0xA5",
+            change,
+            "bytes that nothing has written are not read",
+        )
+        for change in ("165 -> 166", "165 -> 164")
+    ),
+    Equivalent(
+        "sim.reference.memory",
+        "self._arena[ref.offset : ref.offset + ref.bytes] = _POISON",
+        "ref.offset + ref.bytes -> ref.offset - ref.bytes",
+        "bytes that nothing has written are not read",
+    ),
+    Equivalent(
+        "sim.reference.memory",
+        'raw = np.ascontiguousarray(values, values.dtype.newbyteorder("<")).reshape(-1)',
+        "1 -> 2",
+        "numpy takes any negative size for the one that it finds itself",
     ),
 )
 """In the order of modules."""

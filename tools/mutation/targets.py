@@ -48,6 +48,7 @@ TARGETS = {
         Target(
             "kiwicha.gateware.engine.memory.memory_port",
             (
+                f"{_MEMORY}/test_bursts.py",
                 f"{_MEMORY}/test_memory_path.py",
                 *_proofs(_MEMORY, "test_each_reader_gets_the_words_of_its_addresses[2]"),
             ),
@@ -130,6 +131,10 @@ TARGETS = {
             for name in ("image", "format", "parts")
         ),
         Target("kiwicha.program.engine_list", ("tests/program/test_engine_list.py",)),
+        *(
+            Target(f"kiwicha.sim.reference.{name}", ("tests/sim/reference/test_checks.py",))
+            for name in ("memory", "overlap")
+        ),
     )
 }
 """By name, in the order of the page."""

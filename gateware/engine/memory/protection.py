@@ -45,7 +45,7 @@ class ProtectionRanges(wiring.Component):
     Attributes
     ----------
     program, arena : Signal
-        The ranges.
+        The ranges, which a reset leaves as they are.
 
     Raises
     ------

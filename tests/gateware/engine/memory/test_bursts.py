@@ -13,12 +13,14 @@ from amaranth.sim import SimulatorContext
 
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
+from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 from tests.support.gateware.unit_simulation import UnitSimulation
 
 DEPTH = 16
 HALF = DEPTH // 2
 
 
+@pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")
 @pytest.mark.parametrize("kind", [DmaReader, DmaWriter])
 def test_depths(kind: Callable[..., Any]) -> None:
     # Nobody uses any of them.
@@ -30,6 +32,17 @@ def test_depths(kind: Callable[..., Any]) -> None:
             message = f"depth must be a power of two from 8 to 512, not {bad!r}"
             with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
                 kind(depth=bad)
+
+
+@pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")
+def test_one_to_seven_readers() -> None:
+    for readers in (1, 7):
+        assert len(MemoryPort(readers=readers).readers) == readers
+    refused: tuple[Any, ...] = (0, 8, 2.0)
+    for wrong in refused:
+        message = f"readers must be an integer from 1 to 7, not {wrong!r}"
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            MemoryPort(readers=wrong)
 
 
 @functools.cache

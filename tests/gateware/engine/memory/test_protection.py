@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from amaranth import ResetInserter, Signal
 from amaranth.sim import Simulator, SimulatorContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -91,6 +92,68 @@ def test_grants_what_lies_inside(
     got = outcome(ranges, (offset, words, is_program, is_write), client)
     is_inside = offset + words <= size and not (is_program and is_write)
     assert got == (((first + offset) % PORT_WORDS, words) if is_inside else None)
+
+
+@pytest.mark.parametrize("client", [0, 3])
+@pytest.mark.parametrize(
+    ("is_program", "is_write", "offset", "words", "address"),
+    [
+        (True, False, 0, 20, 100),
+        (True, False, 19, 1, 119),
+        (True, False, 19, 2, None),
+        (True, True, 0, 1, None),
+        (False, False, 0, 30, 500),
+        (False, True, 29, 1, 529),
+        (False, True, 30, 1, None),
+        (False, True, OFFSETS - 1, OFFSETS - 1, None),
+    ],
+)
+def test_each_range_has_its_words(
+    client: int, offset: int, words: int, address: int | None, *, is_program: bool, is_write: bool
+) -> None:
+    ranges = {True: (100, 20), False: (500, 30)}
+    got = outcome(ranges, (offset, words, is_program, is_write), client)
+    assert got == (None if address is None else (address, words))
+
+
+def test_a_reset_leaves_ranges_as_they_are() -> None:
+    dut, reset = ProtectionRanges(clients=1), Signal()
+    granted: list[int] = []
+
+    async def bench(ctx: SimulatorContext) -> None:
+        for is_program, first in ((1, 100), (0, 500)):
+            ctx.set(dut.setting.sets, 1)
+            ctx.set(dut.setting.sets_arena, 1 - is_program)
+            ctx.set(dut.setting.range, {"address": first, "words": 9})
+            await ctx.tick()
+        ctx.set(dut.setting.sets, 0)
+        ctx.set(reset, 1)
+        await ctx.tick()
+        ctx.set(reset, 0)
+        for is_program in (1, 0):
+            fields = {"offset": 2, "words": 3, "is_program": is_program, "is_write": 0}
+            ctx.set(dut.requests[0].payload, fields)
+            ctx.set(dut.requests[0].valid, 1)
+            ctx.set(dut.grants[0].ready, 1)
+            for _ in range(LIMIT_CYCLES):
+                if ctx.get(dut.grants[0].valid):
+                    granted.append(ctx.get(dut.grants[0].payload.address))
+                    await ctx.tick()
+                    break
+                await ctx.tick()
+        ctx.set(dut.requests[0].valid, 0)
+
+    simulator = Simulator(ResetInserter(reset)(dut))
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run_until(40e-6)
+    assert granted == [102, 502]
+
+
+@pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")
+def test_one_to_eight_clients() -> None:
+    for clients in (1, 8):
+        assert len(ProtectionRanges(clients=clients).requests) == clients
 
 
 @pytest.mark.parametrize("clients", [0, 9, 2.0])
