@@ -75,7 +75,7 @@ KIWICHA_SMALL static void copy_line(const struct kiwicha_copy *p, uint8_t *to, c
         return;
     }
     for (uint32_t k = 0; k < count; k++) {
-        kiwicha_move(to + k * to_stride, from + (int32_t)k * from_stride, p->piece_bytes);
+        kiwicha_copy_apart(to + k * to_stride, from + (int32_t)k * from_stride, p->piece_bytes);
     }
 }
 

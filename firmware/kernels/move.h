@@ -16,4 +16,15 @@ static inline void kiwicha_move(void *to, const void *from, uint32_t bytes)
     }
 }
 
+/** Copies bytes whose places are apart in good Programs; in damaged ones the target gets any bytes
+ * where they overlap, and nothing else changes. */
+static inline void kiwicha_copy_apart(void *to, const void *from, uint32_t bytes)
+{
+#ifdef KIWICHA_MEMCPY_MAY_OVERLAP
+    memcpy(to, from, bytes);
+#else
+    kiwicha_move(to, from, bytes);
+#endif
+}
+
 #endif

@@ -29,7 +29,7 @@ def test_copies(run_steps: Any, block: int) -> None:
 
 
 def test_pieces_may_overlap_where_a_damaged_program_says_so(run_steps: Any) -> None:
-    """Each piece is moved as if source and target were apart; sanitizers see the others."""
+    """On machines with a C library of their own; sanitizers see copies that C does not define."""
     builder = ProgramBuilder()
     # In front of each input in the arena lies the output: the first piece covers a part of itself.
     source = builder.input(np.arange(32, dtype=np.int8))

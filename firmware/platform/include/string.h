@@ -12,6 +12,9 @@
 extern "C" {
 #endif
 
+/** memcpy is runtime/memory.c: where both places overlap it writes nothing but its target. */
+#define KIWICHA_MEMCPY_MAY_OVERLAP 1
+
 void *memcpy(void *__restrict to, const void *__restrict from, size_t bytes);
 void *memmove(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
