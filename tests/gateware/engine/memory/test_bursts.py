@@ -23,10 +23,11 @@ HALF = DEPTH // 2
 def test_depths(kind: Callable[..., Any]) -> None:
     for depth in (8, 16, 512):
         assert kind(depth=depth).depth == depth
-    for depth in (0, 4, 7, 9, 24, 513, 1024, 16.0):
-        message = f"depth must be a power of two from 8 to 512, not {depth!r}"
+    refused: tuple[Any, ...] = (0, 4, 7, 9, 24, 513, 1024, 16.0)
+    for wrong in refused:
+        message = f"depth must be a power of two from 8 to 512, not {wrong!r}"
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-            kind(depth=depth)
+            kind(depth=wrong)
 
 
 @pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")
