@@ -35,6 +35,18 @@ class Equivalent:
 
 EQUIVALENTS = (
     Equivalent(
+        "gateware.engine.memory.dma_writer",
+        "self.waiting = Signal(range(self.depth + 1))",
+        "1 -> 2",
+        "a depth is a power of two from 8 on: as many bits",
+    ),
+    Equivalent(
+        "gateware.engine.memory.memory_port",
+        "width=max(1, (count - 1).bit_length()) + 1, depth=self.MAX_OUTSTANDING",
+        "1 -> 0",
+        "it is of one reader, whose number, 0, needs no bit",
+    ),
+    Equivalent(
         "numerics.integers",
         "is_high, is_low = numbers >= float(limits.max), numbers <= float(limits.min)",
         "numbers <= float(limits.min) -> numbers < float(limits.min)",
