@@ -8,6 +8,7 @@ The answers of the interpreters are kept by the contents of the models; see
 """
 
 import argparse
+import functools
 import json
 import multiprocessing
 import resource
@@ -60,6 +61,10 @@ def case_of(item: Item) -> oracle.Case:
     return sweep.case(item)
 
 
+def _is_of_int16(item: Item) -> bool:
+    return isinstance(item, operator_sweep.Draw) and item.is_short
+
+
 def answers(combinations: Sequence[Item]) -> list[tuple[oracle.Case, Outputs]]:
     """Return the model of each combination and what its interpreter gives."""
     cases = [case_of(combination) for combination in combinations]
@@ -80,11 +85,13 @@ def answers(combinations: Sequence[Item]) -> list[tuple[oracle.Case, Outputs]]:
     return results
 
 
-def differing(combinations: Sequence[Item]) -> list[str]:
+def differing(
+    combinations: Sequence[Item], configs: Sequence[str] = REFERENCE_CONFIGS
+) -> list[str]:
     """Return which combinations differ, and for which configuration."""
     problems = []
     for combination, (case, expected) in zip(combinations, answers(combinations), strict=True):
-        for config in REFERENCE_CONFIGS:
+        for config in configs:
             got = reference.run(compile_model(case.model, config), case.inputs)
             pairs = list(zip(got, expected, strict=True))
             if any(a.dtype != b.dtype or not np.array_equal(a, b) for a, b in pairs):
@@ -117,18 +124,25 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--step", type=int, default=1, help="of combinations, 1 for all of them")
     parser.add_argument("--json", type=Path, help="receives what was compared, and how long")
+    parser.add_argument("--int16", action="store_true", help="only operators on int16")
+    parser.add_argument(
+        "--config", default=",".join(REFERENCE_CONFIGS), help="configurations, with commas"
+    )
     chosen = parser.parse_args(words)
-    combinations = EVERYTHING[:: chosen.step]
+    items = [item for item in EVERYTHING if not chosen.int16 or _is_of_int16(item)]
+    combinations = items[:: chosen.step]
+    configs = tuple(chosen.config.split(","))
     blocks = [combinations[k : k + BLOCK] for k in range(0, len(combinations), BLOCK)]
     start, done = time.monotonic(), 0
     problems: list[str] = []
+    compare = functools.partial(differing, configs=configs)
     with multiprocessing.get_context("spawn").Pool(chosen.jobs) as pool:
-        for block, found in zip(blocks, pool.imap(differing, blocks), strict=True):
+        for block, found in zip(blocks, pool.imap(compare, blocks), strict=True):
             problems += found
             done += len(block)
             passed = time.monotonic() - start
             sys.stdout.write(
-                f"{done} of {len(combinations)} combinations, {len(REFERENCE_CONFIGS)} "
+                f"{done} of {len(combinations)} combinations, {len(configs)} "
                 f"configurations each; {len(problems)} differ; {passed:.0f} s\n"
             )
             sys.stdout.flush()
@@ -141,7 +155,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if chosen.json is not None:
         outcome = {
             "combinations": len(combinations),
-            "configs": list(REFERENCE_CONFIGS),
+            "configs": list(configs),
             "differing": problems,
             "jobs": chosen.jobs,
             "seconds": round(time.monotonic() - start),

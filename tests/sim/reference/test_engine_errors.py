@@ -106,7 +106,7 @@ def first_of(program: Program, kind: JobKind) -> int:
 @pytest.mark.parametrize(
     ("kind", "changes", "message"),
     [
-        (JobKind.CONV, {"kind": 11}, "kind and flags must be known"),
+        (JobKind.CONV, {"kind": 12}, "kind and flags must be known"),
         (JobKind.CONV, {"flags": JobFlag.CODED}, "the check sum of a coded stream must be 0"),
         (JobKind.CONV, {"interval": 0}, "interval must be"),
         (JobKind.ADD, {"interval": 1}, "interval must be 2 to 8, not 1"),
