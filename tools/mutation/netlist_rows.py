@@ -1,19 +1,16 @@
-"""What became of faults in netlists: lines of JSON, which later runs go on from."""
+"""Trying faults in netlists, one after the other, and going on later."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
+from tools.mutation.fault_rows import read_rows, write_rows
 from tools.mutation.netlist_equivalence import is_equivalent
 from tools.mutation.netlist_faults import Fault, FaultyNetlist
 from tools.mutation.trial import Result
 from tools.verification import record
 
-__all__ = ["Mode", "read_rows", "try_faults", "write_rows"]
-
-Row = dict[str, Any]
+__all__ = ["Mode", "try_faults"]
 
 
 class Mode(StrEnum):
@@ -25,21 +22,6 @@ class Mode(StrEnum):
     """Those that survived: tests may have been added."""
     PROOFS = "proofs"
     """Those that survived: proofs may show that they change nothing."""
-
-
-def read_rows(path: Path) -> dict[Any, Row]:
-    """Return what is recorded, by the number of the fault."""
-    if not path.exists():
-        return {}
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return {row["number"]: row for row in map(json.loads, lines)}
-
-
-def write_rows(path: Path, rows: Mapping[Any, Row]) -> None:
-    """Record rows, in the order of their numbers."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"{json.dumps(rows[number])}\n" for number in sorted(rows))
-    path.write_text(text, encoding="utf-8")
 
 
 def try_faults(

