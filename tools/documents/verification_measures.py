@@ -1,6 +1,6 @@
 """Sections of the page on verification about what was simulated, covered and compared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +91,12 @@ def _coverage(found: dict[str, Any]) -> Iterator[str]:
         "## Coverage of the engine",
         "",
         f"Of `{found['config']}`, by {found['lists']:,} lists of {found['jobs']:,} random jobs on",
-        f"the engine alone, with DRAM that is {timings}. Lines and branches are those",
-        "of the Verilog; toggles are of each bit of signals that have a name in the sources, up",
-        "and down.",
+        f"the engine alone, with DRAM that is {timings}; by the benches of",
+        f"components by day, of {found['designs']} designs; and by models on the simulated system:",
+        f"{', '.join(found['models'])}. Lines and branches are those of the Verilog; toggles are",
+        "of each bit of signals that have a name in the sources, up and down. What a bench meets",
+        "counts for each component of the class that it simulates; lines and branches do only if",
+        "it is the same code there, as with other parameters it need not be.",
         "",
     )
     kinds, names = ("line", "branch", "toggle"), ("lines", "branches", "toggles")
@@ -115,6 +118,7 @@ def _coverage(found: dict[str, Any]) -> Iterator[str]:
             for row in rows
         ),
     )
+    yield from ("", *_met_by(found["met_by"], sums))
     functional = found["functional"]
     yield from (
         "",
@@ -135,6 +139,15 @@ def _coverage(found: dict[str, Any]) -> Iterator[str]:
             yield from ("", "And without a reason that is known:", "")
             yield from _by_module(left)
     yield from measured_with(found["command"])
+
+
+def _met_by(parts: Mapping[str, Mapping[str, int]], sums: Mapping[str, Sequence[int]]) -> list[str]:
+    """Return what each part meets alone."""
+    shares = (
+        f"{name} {' / '.join(_share(met[kind], sums[kind][0]) for kind in sums)}"
+        for name, met in parts.items()
+    )
+    return [f"Alone they meet, of lines / branches / toggles: {'; '.join(shares)}."]
 
 
 def _by_module(holes: dict[str, int]) -> Iterator[str]:

@@ -2,18 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Point", "component_of", "points"]
+__all__ = ["ENGINE_TOPS", "Point", "component_of", "points"]
 
 _RECORD = re.compile(r"^C '(?P<fields>.*)' (?P<count>\d+)$")
 _MODULE = re.compile(r"^module (?:\\(?P<escaped>\S+) |(?P<plain>\w+))")
 _NUMBERED = re.compile(r"\$\d+")
 _NEVER = "$auto$verilog_backend"
 """Of conditions that Yosys writes to have a process evaluated, and that are never true."""
-_PREFIXES = ("Cfu.cfu.engine", "engine")
+ENGINE_TOPS = ("Cfu.cfu.engine", "engine")
+"""The engine in a system, and alone."""
 _LEVELS = 2
 
 
@@ -44,9 +45,9 @@ def component_of(module: str) -> str:
     return ".".join(module.split(".")[:_LEVELS]) or "engine"
 
 
-def _inner(module: str) -> str | None:
-    """Return a module's path in the engine; None if it is outside."""
-    for prefix in _PREFIXES:
+def _inner(module: str, tops: Iterable[str]) -> str | None:
+    """Return a module's path in the design; None if it is outside."""
+    for prefix in tops:
         if module == prefix:
             return ""
         if module.startswith(f"{prefix}."):
@@ -59,15 +60,17 @@ def _is_named(signal: str) -> bool:
     return not signal.startswith(("$", "\\$", "_"))
 
 
-def points(coverage: Path, verilog: str) -> Mapping[Point, int]:
-    """Return how often each point of the engine was met.
+def points(coverage: Path, verilog: str, tops: Iterable[str] = ENGINE_TOPS) -> Mapping[Point, int]:
+    """Return how often each point of a design was met.
 
     Parameters
     ----------
     coverage : Path
         What a simulation has written.
     verilog : str
-        The file with the engine that was simulated.
+        The file with the design that was simulated.
+    tops : iterable of str
+        Names that its uppermost module may have; usually the engine's.
     """
     lines = verilog.splitlines()
     found: Counter[Point] = Counter()
@@ -78,7 +81,7 @@ def points(coverage: Path, verilog: str) -> Mapping[Point, int]:
             continue
         fields = dict(part.split("\x02", 1) for part in record["fields"].split("\x01") if part)
         kind, _, module = fields["page"].removeprefix("v_").partition("/")
-        inner = _inner(module)
+        inner = _inner(module, tops)
         if inner is None:
             continue
         what = fields["o"]

@@ -5,8 +5,11 @@ from pathlib import Path
 import numpy as np
 
 from kiwicha.contract.engine import EngineError, JobKind
+from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 from tests.gateware.engine.random_lists import random_case
+from tools.verification.component_classes import component_classes
 from tools.verification.coverage import summary
+from tools.verification.covered_points import moved
 from tools.verification.job_points import points_of
 from tools.verification.points import Point, component_of, points
 
@@ -71,3 +74,37 @@ def test_lists_cover_kinds_flags_and_errors() -> None:
     assert not any(point.startswith("ADD") for point in found)
     stuck = random_case(rng, 64, 4096, kinds, wanted=EngineError.WATCHDOG)
     assert points_of(stuck, "ddr3") == {"list ends with WATCHDOG on ddr3 DRAM"}
+
+
+def test_points_of_a_bench_are_those_of_each_module_of_its_class() -> None:
+    code, toggle = ("branch", "if: if (full) begin", 0), ("toggle", "level[0]", 0)
+    bench = {Point("", *code): 2, Point("", *toggle): 1, Point("storage", *code): 1}
+    design = dict.fromkeys(
+        (
+            Point(path, *point)
+            for path in ("reader_0", "reader_1", "port")
+            for point in (code, toggle)
+        ),
+        0,
+    )
+    classes = {"reader_0": "DmaReader", "reader_1": "DmaReader", "port": "MemoryPort"}
+    assert moved(bench, {"": "DmaReader"}, design, classes) == {
+        Point(path, *point): count
+        for path in ("reader_0", "reader_1")
+        for point, count in ((code, 2), (toggle, 1))
+    }
+    assert not moved(bench, {"": "DmaWriter"}, design, classes)
+
+
+def test_lines_of_modules_with_other_code_do_not_count_for_each_other() -> None:
+    code, more = ("branch", "if: if (full) begin", 0), ("branch", "if: if (full) begin", 1)
+    toggle = ("toggle", "level[0]", 0)
+    bench = {Point("", *code): 1, Point("", *toggle): 1}
+    design = {Point("reader", *point): 0 for point in (code, more, toggle)}
+    found = moved(bench, {"": "DmaReader"}, design, {"reader": "DmaReader"})
+    assert found == {Point("reader", *toggle): 1}
+
+
+def test_components_have_classes_by_their_path() -> None:
+    classes = component_classes(MemoryPort(readers=2))
+    assert classes == {"": "MemoryPort", "tags": "SyncFIFO", "tags.storage": "Memory"}
