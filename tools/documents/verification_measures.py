@@ -10,7 +10,7 @@ from tools.documents.markdown import measured_with, table
 from tools.documents.netlist_sections import equivalence, replay
 from tools.verification import record
 
-__all__ = ["measures", "proven_netlists"]
+__all__ = ["measures"]
 
 
 def measures(project: Path) -> Iterator[str]:
@@ -37,13 +37,6 @@ def measures(project: Path) -> Iterator[str]:
         found = record.read(project, name)
         if found is not None:
             yield from section(found)
-
-
-def proven_netlists(project: Path) -> set[str]:
-    """Return components that are proven equal to their netlists for all families of boards."""
-    rows = record.read(project, "equivalence") or []
-    failed = {row["component"] for row in rows if not row.get("is_proven")}
-    return {row["component"] for row in rows} - failed
 
 
 def _share(part: int, whole: int) -> str:

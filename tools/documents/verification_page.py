@@ -3,24 +3,23 @@
 import ast
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from tools.documents.c_faults_section import c_faults_section
 from tools.documents.markdown import table
 from tools.documents.netlist_faults_section import netlist_faults_section
-from tools.documents.verification_measures import measures, proven_netlists
+from tools.documents.stages_section import stages
+from tools.documents.verification_measures import measures
 from tools.documents.verification_plan import FOUND, HOLES, PLAN
+from tools.documents.verification_summary import summary
 from tools.mutation.equivalents import EQUIVALENTS
 
 __all__ = ["verification_page"]
 
 _RECORDS = "docs/results/verification"
 _MUTATION = f"{_RECORDS}/mutation"
-_ENOUGH_FAULTS = 10
-_MANY_FAULTS = 50
-_GOOD_SHARE = 0.75
 _SEEN = ("killed", "hangs")
 
 
@@ -32,13 +31,14 @@ def verification_page(project: Path) -> str:
     project : Path
         Top folder of the project.
     """
-    scores, proven = _scores(project), proven_netlists(project)
+    scores = _scores(project)
     lines = [
         "# Verification",
         "",
         "Written by `python -m tools.documents` from the docstrings of the proofs and from what",
         "was measured. Everything here can be repeated with public packages.",
         "",
+        *summary(project),
         "## What can go wrong, and what catches it",
         "",
         *table(("what", "caught by"), PLAN),
@@ -83,18 +83,7 @@ def verification_page(project: Path) -> str:
         *c_faults_section(project),
         *_fuzzing(project),
         *measures(project),
-        "## Stages",
-        "",
-        f"V1: the module has tests of its own. V2: at least {_ENOUGH_FAULTS} faults were tried,",
-        f"and at least {_GOOD_SHARE:.0%} were seen. V3: {_MANY_FAULTS} or more were tried, and",
-        "all that count were seen; and if it is hardware, its netlists for boards are proven to be",
-        "equivalent.",
-        "",
-        *table(
-            ("module", "stage"),
-            ((f"`{name}`", _stage(name, c, proven)) for name, c in scores.items()),
-        ),
-        "",
+        *stages(project),
         "## Faults found",
         "",
         *table(("fault", "mended by the commit"), FOUND),
@@ -140,16 +129,6 @@ def _score_row(name: str, counts: Mapping[str, int]) -> Iterable[str]:
     share = f"{seen / tried:.0%}" if tried else ""
     numbers = (tried, seen, counts.get("equivalent", 0), counts.get("survived", 0))
     return (f"`{name}`", *map(str, numbers), share)
-
-
-def _stage(name: str, counts: Mapping[str, int], proven: Collection[str]) -> str:
-    tried, seen = _counted(counts)
-    if tried < _ENOUGH_FAULTS or seen < _GOOD_SHARE * tried:
-        return "V1"
-    module = name.removeprefix("gateware.")
-    is_equal = module == name or module in proven
-    is_complete = seen == tried >= _MANY_FAULTS
-    return "V3" if is_complete and is_equal else "V2"
 
 
 def _survivors(project: Path) -> Iterator[str]:

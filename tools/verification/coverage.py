@@ -13,7 +13,7 @@ from typing import Any
 
 from kiwicha.contract.configs import find_config
 from tools.verification import record
-from tools.verification.component_classes import component_classes
+from tools.verification.component_classes import class_names
 from tools.verification.covered_benches import points_of_benches
 from tools.verification.covered_lists import covered_engine, points_of_lists
 from tools.verification.covered_system import MODELS, points_of_models
@@ -79,7 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
         record.say(f"{len(met)} points, {holes.total()} lines and branches not met")
 
     write()
-    found, parts["designs"] = points_of_benches(met, component_classes(covered_engine(config)))
+    found, parts["designs"] = points_of_benches(met, class_names(covered_engine(config)))
     met_by["benches"] = _met_by(found)
     met.update(found)
     write()

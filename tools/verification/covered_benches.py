@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.support.gateware import bench
 from tools.verification import record
-from tools.verification.component_classes import component_classes
+from tools.verification.component_classes import class_names
 from tools.verification.covered_points import COVERAGE_FILE, COVERAGE_FLAGS, moved
 from tools.verification.points import Point, points
 
@@ -71,7 +71,7 @@ class _Counts:
 
     def component_verilog(self, component: Any, top: str) -> str:
         text = self._usual[0](component, top)
-        self._classes[text] = component_classes(component)
+        self._classes[text] = class_names(component)
         return text
 
     def build(self, text: str, top: str, flags: Sequence[str] = ()) -> Path:

@@ -30,7 +30,7 @@ def moved(
     met : mapping
         Points of the bench, and how often each was met.
     classes : mapping
-        Class of each module of the bench, from `component_classes`.
+        Name of the class of each module of the bench.
     design : mapping
         Points of the design.
     design_classes : mapping

@@ -7,7 +7,7 @@ import numpy as np
 from kiwicha.contract.engine import EngineError, JobKind
 from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 from tests.gateware.engine.random_lists import random_case
-from tools.verification.component_classes import component_classes
+from tools.verification.component_classes import class_names
 from tools.verification.coverage import summary
 from tools.verification.covered_points import moved
 from tools.verification.job_points import points_of
@@ -106,5 +106,5 @@ def test_lines_of_modules_with_other_code_do_not_count_for_each_other() -> None:
 
 
 def test_components_have_classes_by_their_path() -> None:
-    classes = component_classes(MemoryPort(readers=2))
-    assert classes == {"": "MemoryPort", "tags": "SyncFIFO", "tags.storage": "Memory"}
+    names = class_names(MemoryPort(readers=2))
+    assert names == {"": "MemoryPort", "tags": "SyncFIFO", "tags.storage": "Memory"}

@@ -1,0 +1,200 @@
+"""The section of the page on verification about stages: where each component stands."""
+
+import functools
+import importlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kiwicha.gateware.engine.engine import Engine
+from tools.documents.markdown import table
+from tools.mutation.__main__ import source_of
+from tools.mutation.benches import BENCHES
+from tools.mutation.operators import mutants
+from tools.mutation.targets import TARGETS
+from tools.verification import record
+from tools.verification.component_classes import component_classes
+from tools.verification.components import COMPONENTS
+
+__all__ = ["stages"]
+
+_ENOUGH, _MANY = 10, 50
+"""Faults, for V2 and V3."""
+_GOOD, _HIGH = 90, 98
+"""Percent of them that are seen."""
+_SEEN = ("killed", "hangs")
+_PACKAGE = "kiwicha.gateware."
+_GATEWARE = "gateware."
+_RECORDS = Path("docs/results/verification")
+_LISTS = "engine"
+
+
+@dataclass
+class _Standing:
+    """What is known of a component.
+
+    Parameters
+    ----------
+    own, lists : Counter
+        Results of faults: those that its own tests, and lists of the whole engine, looked for.
+    netlists : str
+        Whether they are proven to be equal to the source.
+    """
+
+    own: Counter[str] = field(default_factory=Counter)
+    lists: Counter[str] = field(default_factory=Counter)
+    netlists: str = ""
+
+
+def stages(project: Path) -> Iterator[str]:
+    """Give the section.
+
+    Parameters
+    ----------
+    project : Path
+        Top folder of the project.
+    """
+    yield from (
+        "## Stages",
+        "",
+        "V1: tests run it; too few faults were tried, or seen, to say more.",
+        f"V2: at least {_ENOUGH} faults were tried, and {_GOOD}% of those that count were seen.",
+        f"V3: of a component, {_MANY} or more were tried, {_HIGH}% were seen, and its netlists are",
+        f"proven equal for all families of boards; of a module, {_MANY} or more were tried, or all",
+        "that there are, and all were seen.",
+        "",
+        "Components, with all that is in them. Faults are those in their sources and netlists that",
+        "their own tests look for, and those that lists of the whole engine look for:",
+        "",
+        *table(
+            ("component", "own tests see", "lists see", "netlists", "stage"),
+            (
+                (
+                    f"`{name}`",
+                    _share(standing.own),
+                    _share(standing.lists),
+                    standing.netlists,
+                    _stage_of_component(standing),
+                )
+                for name, standing in sorted(_standings(project).items())
+            ),
+        ),
+        "",
+        "Modules in Python:",
+        "",
+        *table(
+            ("module", "own tests see", "stage"),
+            (
+                (f"`{name}`", _share(counts), _stage_of_module(name, counts))
+                for name, counts in _source_rows(project).items()
+                if not name.startswith(_GATEWARE)
+            ),
+        ),
+        "",
+    )
+
+
+def _counted(counts: Mapping[str, int]) -> tuple[int, int]:
+    """Return the faults that count, and those of them that were seen."""
+    seen = sum(counts.get(name, 0) for name in _SEEN)
+    return seen + counts.get("survived", 0), seen
+
+
+def _share(counts: Mapping[str, int]) -> str:
+    tried, seen = _counted(counts)
+    return f"{seen} of {tried}" if tried else ""
+
+
+def _stage_of_component(standing: _Standing) -> str:
+    tried, seen = _counted(standing.own + standing.lists)
+    if tried < _ENOUGH or 100 * seen < _GOOD * tried:
+        return "V1"
+    is_high = tried >= _MANY and 100 * seen >= _HIGH * tried
+    return "V3" if is_high and standing.netlists == "proven" else "V2"
+
+
+def _stage_of_module(name: str, counts: Mapping[str, int]) -> str:
+    tried, seen = _counted(counts)
+    if tried < _ENOUGH or 100 * seen < _GOOD * tried:
+        return "V1"
+    target = TARGETS.get(name)
+    is_every = target is not None and counts.total() >= len(mutants(source_of(target)))
+    return "V3" if seen == tried and (tried >= _MANY or is_every) else "V2"
+
+
+def _source_rows(project: Path) -> dict[str, Counter[str]]:
+    """Return how many faults in sources of each module had which result."""
+    found = {}
+    for path in sorted((project / _RECORDS / "mutation").glob("*.jsonl")):
+        found[path.stem] = Counter(row["result"] for row in _rows(path))
+    return found
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _standings(project: Path) -> dict[str, _Standing]:
+    """Return what is known of each component, by the name of its module."""
+    found: defaultdict[str, _Standing] = defaultdict(_Standing)
+    modules = _modules()
+    for name, netlists in _netlists(project).items():
+        found[f"{_GATEWARE}{name}"].netlists = netlists
+    for name, counts in _source_rows(project).items():
+        if name.startswith(_GATEWARE):
+            found[name].own.update(counts)
+    for component, bench in BENCHES.items():
+        for row in _rows(project / _RECORDS / "netlist_faults" / f"{component}.jsonl"):
+            places = _enclosing(row["module"]) if bench.part else {modules.get(component, "")}
+            for name in places - {""}:
+                found[name].own[row["result"]] += 1
+    for row in _rows(project / _RECORDS / "netlist_faults" / f"{_LISTS}.jsonl"):
+        for name in _enclosing(row["module"]):
+            found[name].lists[row["result"]] += 1
+    return found
+
+
+@functools.cache
+def _engine_classes() -> Mapping[str, type]:
+    engine = Engine(macs=64, scratchpad_bytes=8192, has_softmax=True)
+    return component_classes(engine)
+
+
+def _name(kind: type) -> str:
+    """Return the name of a component's module; empty if it is not one of ours."""
+    module = kind.__module__
+    return f"{_GATEWARE}{module.removeprefix(_PACKAGE)}" if module.startswith(_PACKAGE) else ""
+
+
+def _enclosing(path: str) -> set[str]:
+    """Return the modules of the components of the engine that a place in it lies in."""
+    parts = path.split(".") if path else []
+    places = [".".join(parts[:count]) for count in range(len(parts) + 1)]
+    classes = _engine_classes()
+    return {_name(classes[place]) for place in places if place in classes} - {""}
+
+
+def _modules() -> dict[str, str]:
+    """Return the module of each component by the name of its class."""
+    found = {kind.__name__: _name(kind) for kind in _engine_classes().values()}
+    for name in COMPONENTS:
+        module = importlib.import_module(f"{_PACKAGE}{name}")
+        found |= dict.fromkeys(module.__all__, f"{_GATEWARE}{name}")
+    return found
+
+
+def _netlists(project: Path) -> dict[str, str]:
+    """Return of each component whose netlists are compared what came of it."""
+    rows = record.read(project, "equivalence") or []
+    proven: dict[str, list[bool]] = {name: [] for name in COMPONENTS}
+    for row in rows:
+        proven.setdefault(row["component"], []).append(bool(row.get("is_proven")))
+    words = {True: "proven", False: "not proven"}
+    return {
+        name: words[all(results)] if results else "not tried" for name, results in proven.items()
+    }
