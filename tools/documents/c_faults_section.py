@@ -2,8 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
+
+from tools.documents.markdown import folded
 
 __all__ = ["c_faults_section"]
 
@@ -42,12 +45,14 @@ def c_faults_section(project: Path) -> Iterator[str]:
         "",
     )
     if left:
-        yield from ("Not seen, by no more than these Programs:", "")
-        for row in rows:
-            if row["result"] == "survived":
-                change = row["change"].replace("`", "'")
-                yield f"- `{row['file']}`, line {row['line']}: `{change}`"
-        yield ""
+        yield from folded(f"{left} faults that these Programs do not see", _survivors(rows))
+
+
+def _survivors(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        if row["result"] == "survived":
+            change = row["change"].replace("`", "'")
+            yield f"- `{row['file']}`, line {row['line']}: `{change}`"
 
 
 def _share(part: int, whole: int) -> str:

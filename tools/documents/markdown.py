@@ -2,7 +2,22 @@
 
 from collections.abc import Iterable, Iterator
 
-__all__ = ["measured_with", "table"]
+__all__ = ["folded", "measured_with", "table"]
+
+
+def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Give lines that a reader has to unfold, with an empty line behind them.
+
+    Parameters
+    ----------
+    title : str
+        What is always seen: plain text.
+    lines : iterable of str
+        Markdown.
+    """
+    yield from (f"<details><summary>{title}</summary>", "")
+    yield from lines
+    yield from ("", "</details>", "")
 
 
 def measured_with(*commands: str) -> Iterator[str]:

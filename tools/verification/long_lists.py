@@ -87,7 +87,8 @@ def main(arguments: list[str] | None = None) -> int:
     found = record.read(Path(), RECORD) or {"seeds": 0, "seconds": 0, "drams": {}}
     found |= {"config": CONFIG, "scratchpad_bytes": SCRATCHPAD_BYTES, "clock_hz": CLOCK_HZ}
     found |= {"bound_words": BOUND_WORDS, "command": record.command()}
-    program = build(Engine(macs=64, scratchpad_bytes=SCRATCHPAD_BYTES, has_softmax=False))
+    engine = Engine(macs=64, scratchpad_bytes=SCRATCHPAD_BYTES, has_softmax=False)
+    program = build(engine, is_fast=True)
     begin = time.monotonic()
     before = found["seconds"]
     while time.monotonic() < begin + 60 * options.minutes:

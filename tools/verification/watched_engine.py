@@ -238,6 +238,6 @@ endmodule
 """
 
 
-def build(engine: Engine) -> Path:
-    """Return the program of an engine in the shell, compiled at most once."""
-    return compile_engine(watched(engine_verilog(engine)))
+def build(engine: Engine, *, is_fast: bool = False) -> Path:
+    """Return the program of an engine in the shell, compiled at most once; see `compile_engine`."""
+    return compile_engine(watched(engine_verilog(engine)), is_fast=is_fast)
