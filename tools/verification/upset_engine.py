@@ -165,7 +165,7 @@ def _port() -> str:
 """
 
 
-def build(engine: Engine) -> UpsetEngine:
-    """Return an engine in which bits can flip, compiled at most once."""
+def build(engine: Engine, *, is_fast: bool = False) -> UpsetEngine:
+    """Return an engine in which bits can flip, compiled at most once; see `compile_engine`."""
     text, places = instrumented(engine_verilog(engine))
-    return UpsetEngine(compile_engine(text), places)
+    return UpsetEngine(compile_engine(text, is_fast=is_fast), places)
