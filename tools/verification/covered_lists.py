@@ -4,6 +4,7 @@ import itertools
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,8 +72,10 @@ def covered_engine(config: Config) -> Engine:
     )
 
 
-def _cases(config: Config, seed: int, rounds: int, size: int) -> list[Case]:
-    kinds = [JobKind(kind) for kind in job_kinds(has_softmax=config.has_softmax)]
+def _cases(
+    config: Config, seed: int, rounds: int, size: int, chosen: Sequence[JobKind] = ()
+) -> list[Case]:
+    kinds = chosen or [JobKind(kind) for kind in job_kinds(has_softmax=config.has_softmax)]
     return random_cases(config.engine_macs, size, seed=seed, rounds=rounds, longest=6, kinds=kinds)
 
 
@@ -101,7 +104,10 @@ def points_of_lists(
     text = engine_verilog(covered_engine(config))
     program = compile_engine(text, COVERAGE_FLAGS)
     met, ran = Counter[Point](), Lists()
-    draws = list(itertools.product(_cases(config, seeds, drawn, _SMALL_BYTES), TIMINGS))
+    # Those with words of two kernel rows are rare among all.
+    candidates = _cases(config, seeds, drawn, _SMALL_BYTES)
+    candidates += _cases(config, seeds, drawn, _SMALL_BYTES, [JobKind.CONV])
+    draws = list(itertools.product(candidates, TIMINGS))
     ran.planned = set().union(*(points_of(*draw) for draw in draws))
     by_timing: dict[str, list[Case]] = {timing: [] for timing in TIMINGS}
     for case, timing in chosen(draws, lambda draw: points_of(*draw), ran.covered):

@@ -1,5 +1,6 @@
 """Simulators that count what they meet, and how what several have met is put together."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
@@ -12,6 +13,9 @@ COVERAGE_FLAGS = ("--coverage-line", "--coverage-toggle")
 COVERAGE_FILE = "coverage.dat"
 """What a simulation writes where it runs."""
 
+_RESET = re.compile(r"\b(?:if|end) \((?:rst|reset|clear)\)")
+"""Of branches that a module has or has not, as what it is part of resets it or does not."""
+
 
 def moved(
     met: Mapping[Point, int],
@@ -22,8 +26,8 @@ def moved(
     """Return what a bench has met, as points of the design that has the same components.
 
     A module stands for each module of its class in the design. Lines and branches count if both
-    modules have the same ones: with other parameters they may differ. Toggles count for signals
-    of the same name.
+    modules have the same ones, resets aside: with other parameters they may differ. Toggles count
+    for signals of the same name.
 
     Parameters
     ----------
@@ -59,4 +63,8 @@ def _by_module(points: Mapping[Point, int]) -> defaultdict[str, list[Point]]:
 
 
 def _code(points: list[Point]) -> set[tuple[str, str, int]]:
-    return {(point.kind, point.text, point.place) for point in points if point.kind != "toggle"}
+    return {
+        (point.kind, point.text, point.place)
+        for point in points
+        if point.kind != "toggle" and not _RESET.search(point.text)
+    }

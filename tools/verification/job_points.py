@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 
 from kiwicha.contract.engine import (
+    INPUT_LANES,
     EngineJob,
     EngineTransfer,
     JobFlag,
@@ -74,6 +75,13 @@ def _features(job: AnyJob) -> Iterator[str]:
         yield "one kernel row" if job.kernel_rows == 1 else "several kernel rows"
         yield "stride 1" if job.stride_rows == 1 else "stride of several rows"
         yield "rows before the image" if job.first_row < 0 else "begins inside"
+    if JobFlag.GATHERED in flags:
+        yield f"words with up to {_carried(job)} lanes of the row before"
+
+
+def _carried(job: EngineJob) -> int:
+    """Return the most lanes of a word that a GATHERED job carries from the kernel row before."""
+    return max(-row * job.segment_step % INPUT_LANES for row in range(job.kernel_rows))
 
 
 def _clamp(job: EngineJob | EngineShortElements) -> str:

@@ -103,6 +103,11 @@ def test_lines_of_modules_with_other_code_do_not_count_for_each_other() -> None:
     design = {Point("reader", *point): 0 for point in (code, more, toggle)}
     found = moved(bench, {"": "DmaReader"}, design, {"reader": "DmaReader"})
     assert found == {Point("reader", *toggle): 1}
+    # What resets a module does not make it another.
+    reset = Point("reader", "branch", "if: if (reset) begin", 0)
+    design = {Point("reader", *point): 0 for point in (code, toggle)} | {reset: 0}
+    found = moved(bench, {"": "DmaReader"}, design, {"reader": "DmaReader"})
+    assert found == {Point("reader", *point): 1 for point in (code, toggle)}
 
 
 def test_components_have_classes_by_their_path() -> None:
