@@ -50,7 +50,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 def _percent(part: int, whole: int) -> str:
     """Return a share, rounded down: 100% is all."""
-    return f"{1000 * part // whole / 10:g}%"
+    return f"{1000 * part // whole / 10:g}%" if whole else ""
 
 
 def _faults(project: Path) -> Iterator[tuple[str, str, str]]:

@@ -7,7 +7,10 @@ from pathlib import Path
 from tests.support.requirements import REPOSITORY
 from tools.documents.verification_page import verification_page
 from tools.documents.verification_plan import FOUND
+from tools.mutation.__main__ import source_of
 from tools.mutation.equivalents import EQUIVALENTS
+from tools.mutation.operators import mutants
+from tools.mutation.targets import TARGETS
 
 
 def record(folder: Path, name: str, **counts: int) -> None:
@@ -33,14 +36,41 @@ def test_scores_and_stages_come_from_the_records(tmp_path: Path) -> None:
     assert "| `gateware.all` | 10 | 10 | 2 | 0 | 100% |" in page
     assert "- `numerics.most`, line 1: `survived 0`" in page
     assert "All faults that were tried" not in page
-    stages = {
-        "numerics.all": 3,
-        "numerics.sample": 2,
-        "numerics.most": 2,
-        "gateware.all": 2,
-        "gateware.few": 1,
-    }
-    assert all(f"| `{name}` | V{stage} |" in page for name, stage in stages.items())
+    stages = (
+        "| `numerics.all` | 50 of 50 | V3 |",
+        "| `numerics.sample` | 10 of 10 | V2 |",
+        "| `numerics.most` | 9 of 10 | V2 |",
+        "| `gateware.all` | 10 of 10 |  |  | V2 |",
+        "| `gateware.few` | 3 of 3 |  |  | V1 |",
+    )
+    assert all(row in page for row in stages)
+    assert "| faults that tests see: Python modules, own tests | 98.5% (69 of 70) | 100% |" in page
+    assert "| faults that tests see: gateware sources, own tests | 100% (13 of 13) | 90% |" in page
+
+
+def test_a_module_without_more_faults_is_at_the_last_stage(tmp_path: Path) -> None:
+    count = len(mutants(source_of(TARGETS["numerics.integers"])))
+    assert count < 50
+    row = f"| `numerics.integers` | {count - 2} of {count - 2} |"
+    record(tmp_path, "numerics.integers", killed=count - 2, equivalent=2)
+    assert f"{row} V3 |" in verification_page(tmp_path)
+    record(tmp_path, "numerics.integers", killed=count - 2, equivalent=1)
+    assert f"{row} V2 |" in verification_page(tmp_path)
+
+
+def test_faults_in_the_engine_count_for_each_component_that_they_lie_in(tmp_path: Path) -> None:
+    folder = tmp_path / "docs" / "results" / "verification" / "netlist_faults"
+    folder.mkdir(parents=True)
+    places = ("controller.port", "controller.reader_0", "controller.reader_1.fifo")
+    rows = [
+        {"number": n, "module": place, "signal": "it", "change": "inv", "result": "killed"}
+        for n, place in enumerate(places)
+    ]
+    (folder / "engine.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    page = verification_page(tmp_path)
+    assert "| `gateware.engine.memory.dma_reader` |  | 2 of 2 | not tried | V1 |" in page
+    assert "| `gateware.engine.memory.memory_port` |  | 1 of 1 | not tried | V1 |" in page
+    assert "| `gateware.engine.control.controller` |  | 3 of 3 |  | V1 |" in page
 
 
 def test_faults_that_change_nothing_have_their_reasons(tmp_path: Path) -> None:
@@ -116,6 +146,9 @@ def test_coverage_is_shown_with_its_holes(tmp_path: Path) -> None:
             "jobs": 20,
             "components": [row],
             "timings": ["fast"],
+            "designs": 3,
+            "models": ["demo", "kws"],
+            "met_by": {"lists": {"line": 7, "branch": 1, "toggle": 0}},
             "holes": {
                 "controller.port: if: if (reset) begin": 5,
                 "datapath: if: a": 1,
@@ -125,6 +158,9 @@ def test_coverage_is_shown_with_its_holes(tmp_path: Path) -> None:
         },
     )
     assert "| `controller.port` | 8 | 87.5% | 2 | 100.0% | 0 |  |" in page
+    assert "of 3 designs; and by models on the simulated system:\ndemo, kws. Lines" in page
+    assert "of lines / branches / toggles: lists 87.5% / 50.0% / ." in page
+    assert "| line coverage of the engine | 87.5% | 98% |" in page
     assert "4 of 5 points" in page
     assert "not met: ADD: WIDE." in page
     assert "- `datapath`: `if: a`, `else: b` 3 times" in page
@@ -171,9 +207,11 @@ def test_hardware_is_at_the_last_stage_if_both_netlists_are_proven(tmp_path: Pat
     row = {"component": "engine.it", "proven": 1, "unproven": 0, "cut": {}, "limit_seconds": 0}
     row["given_seconds"] = 1.0
     one, other = ({**row, "family": family, "is_proven": True} for family in ("xc7", "ecp5"))
-    assert "| `gateware.engine.it` | V3 |" in measured(tmp_path, "equivalence", [one, other])
+    page = measured(tmp_path, "equivalence", [one, other])
+    assert "| `gateware.engine.it` | 60 of 60 |  | proven | V3 |" in page
     other["is_proven"] = False
-    assert "| `gateware.engine.it` | V2 |" in measured(tmp_path, "equivalence", [one, other])
+    page = measured(tmp_path, "equivalence", [one, other])
+    assert "| `gateware.engine.it` | 60 of 60 |  | not proven | V2 |" in page
 
 
 def test_upsets_are_shown_by_what_came_of_them(tmp_path: Path) -> None:
