@@ -26,6 +26,8 @@ _LUT = re.compile(r"LUT(?P<inputs>[1-6])$")
 _LUT_INPUTS = ("I0", "I1", "I2", "I3", "I4", "I5"), ("A", "B", "C", "D")
 """Of Xilinx and of ECP5, the lowest bit first of what chooses a bit of INIT."""
 _LUT_OUTPUTS = ("O", "Z")
+_ELEMENT = re.compile(r"(?<=\\)(\S+)\[(\d+)\](?=\S* )")
+"""Of a wire's name in Verilog: the number of an array's element."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,9 @@ def gate_netlist(
     ValueError
         If there is no model of a cell.
     """
+    # The mapper ends with an error where a wire has the name that it gives to a bit of another.
     folder = synthesise(
-        {CORE_SOURCE: verilog.encode()},
+        {CORE_SOURCE: _ELEMENT.sub(r"\1_of_\2", verilog).encode()},
         top=top,
         family=family,
         has_pads=False,

@@ -1,4 +1,4 @@
-"""Netlists of small components in simulation, and what a bit of a LUT does."""
+"""Netlists of small components in simulation, and what a wrong LUT does."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -62,13 +62,11 @@ def test_netlists_do_what_their_sources_do(name: str, family: Family, tmp_path: 
 @pytest.mark.verilator
 @pytest.mark.synth
 @pytest.mark.parametrize("family", Family)
-def test_a_bit_of_a_lut_is_seen(family: Family, tmp_path: Path) -> None:
-    """That of the inputs that are all 1."""
-
-    def flip(cells: dict[str, Any]) -> None:
+def test_a_lut_that_is_inverted_is_seen(family: Family, tmp_path: Path) -> None:
+    def invert(cells: dict[str, Any]) -> None:
         lut = next(cell for cell in cells.values() if cell["type"].startswith("LUT"))
-        first, *others = lut["parameters"]["INIT"]
-        lut["parameters"]["INIT"] = "".join(["10"[int(first)], *others])
+        bits = lut["parameters"]["INIT"]
+        lut["parameters"]["INIT"] = "".join("10"[int(bit)] for bit in bits)
 
     with pytest.raises(SimulationError, match="must be"):
-        run("maxima", family, tmp_path, flip)
+        run("maxima", family, tmp_path, invert)
