@@ -42,7 +42,6 @@ class _Values:
         self._groups = groups
         self._numbers: dict[Any, int] = {}
         self._known: dict[Bit, int] = {}
-        self._cells: dict[int, int] = {}
 
     def after(self, bit: Bit) -> int:
         """Return the number of what a register becomes."""
@@ -51,9 +50,31 @@ class _Values:
         return self._of(later)
 
     def _of(self, bit: Bit) -> int:
-        if bit not in self._known:
-            self._known[bit] = self._number(self._made_of(bit))
+        """Return the number of a bit; first of what it is made of, and so on."""
+        waiting, begun = [bit], set[Bit]()
+        while waiting:
+            one = waiting[-1]
+            needed = [] if one in begun else self._needed(one)
+            begun.add(one)
+            more = [other for other in needed if other not in self._known]
+            waiting += more
+            if not more:
+                waiting.pop()
+                if one not in self._known:
+                    self._known[one] = self._number(self._made_of(one))
         return self._known[bit]
+
+    def _needed(self, bit: Bit) -> list[Bit]:
+        """Return the bits that a bit is computed from."""
+        cell, _, index = self._nets.origin(bit)
+        if bit in self._groups or cell is None or cell["type"] == "$dff":
+            return []
+        wires = cell["connections"]
+        if _is_bitwise(cell, index):
+            chosen = wires["S"] if "S" in wires else []
+            return [*(wires[name][index] for name in _BITWISE[cell["type"]]), *chosen]
+        inputs = (name for name in wires if cell["port_directions"][name] == "input")
+        return [bit for name in sorted(inputs) for bit in wires[name]]
 
     def _made_of(self, bit: Bit) -> Any:
         if bit in self._groups:
@@ -61,24 +82,19 @@ class _Values:
         cell, port, index = self._nets.origin(bit)
         if cell is None or cell["type"] == "$dff":
             return "bit", bit
-        if cell["type"] in _BITWISE and all(
-            index < len(cell["connections"][name]) for name in _BITWISE[cell["type"]]
-        ):
-            wires = cell["connections"]
-            operands = tuple(self._of(wires[name][index]) for name in _BITWISE[cell["type"]])
-            chosen = self._of(wires["S"][0]) if "S" in wires else None
-            return cell["type"], operands, chosen
-        if id(cell) not in self._cells:
-            # Of a loop nothing is known but that it is one.
-            self._cells[id(cell)] = self._number(("loop", id(cell)))
-            inputs = tuple(
-                (name, tuple(map(self._of, bits)))
-                for name, bits in sorted(cell["connections"].items())
-                if cell["port_directions"][name] == "input"
-            )
-            parameters = tuple(sorted(cell["parameters"].items()))
-            self._cells[id(cell)] = self._number((cell["type"], parameters, inputs))
-        return self._cells[id(cell)], port, index
+        # Of a loop nothing is known but that it is one.
+        inputs = tuple(self._known.get(one, ("loop", one)) for one in self._needed(bit))
+        if _is_bitwise(cell, index):
+            return cell["type"], inputs
+        shape = tuple(sorted((name, len(bits)) for name, bits in cell["connections"].items()))
+        parameters = tuple(sorted(cell["parameters"].items()))
+        return cell["type"], parameters, shape, self._number(inputs), port, index
 
     def _number(self, key: Any) -> int:
         return self._numbers.setdefault(key, len(self._numbers))
+
+
+def _is_bitwise(cell: dict[str, Any], index: int) -> bool:
+    """Return whether a bit of a cell depends on those of its number only."""
+    names = _BITWISE.get(cell["type"], "")
+    return bool(names) and all(index < len(cell["connections"][name]) for name in names)
