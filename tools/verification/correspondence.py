@@ -48,8 +48,8 @@ def correspond(gold: dict[str, Any], mapped: dict[str, Any]) -> Correspondence:
     ----------
     gold : dict
         Module of the source, as Yosys writes it in JSON, without hierarchy; registers are `$dff`.
-        Bits that are held become constants in it, outputs come out of cells of their own, and
-        bits lose the names by which they are not to be compared.
+        Bits that are held become constants in it, and bits lose the names by which they are not
+        to be compared.
     mapped : dict
         Module of the netlist, of the vendor's cells.
     """
@@ -70,7 +70,6 @@ def correspond(gold: dict[str, Any], mapped: dict[str, Any]) -> Correspondence:
                 found.absent.append(names[0])
     source.unname_first_values()
     _unname(source, netlist, found)
-    source.buffer_outputs()
     return found
 
 

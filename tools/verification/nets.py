@@ -130,23 +130,6 @@ class Nets:
         if bits:
             names["$first"] = {"hide_name": 1, "bits": bits, "attributes": {"init": values}}
 
-    def buffer_outputs(self) -> None:
-        """Let outputs come out of cells of their own."""
-        for name, port in self.module["ports"].items():
-            if port["direction"] == "output":
-                inner = port["bits"]
-                port["bits"] = [self.fresh() for _ in inner]
-                self.module["netnames"][name]["bits"] = port["bits"]
-                width = f"{len(inner):032b}"
-                self.module["cells"][f"{name}.buffer"] = {
-                    "hide_name": 0,
-                    "type": "$pos",
-                    "parameters": {"A_SIGNED": f"{0:032b}", "A_WIDTH": width, "Y_WIDTH": width},
-                    "attributes": {},
-                    "port_directions": {"A": "input", "Y": "output"},
-                    "connections": {"A": inner, "Y": port["bits"]},
-                }
-
     def fresh(self) -> int:
         """Return the number of a net that is not there yet."""
         self._last += 1
