@@ -10,8 +10,8 @@ __all__ = ["renamed"]
 _CONNECT = re.compile(r"  connect (\{[^}]*\}|\S+(?: \[[\d:]+\])?) (.*)")
 _X = re.compile(r"'[01z]*x")
 _PART = re.compile(r"(\d+)'([01xz]+)|([\\$]\S+)(?: \[(\d+)(?::(\d+))?\])?")
-_WIRE = re.compile(r"  wire (?:width (\d+) )?.*?(\S+)")
-_OUTPUT = re.compile(r"  wire (?:width (\d+) )?.*?(output \d+) .*?(\S+)")
+_WIRE = re.compile(r"  wire (?:width (\d+) )?(.*?)(\S+)")
+_OUTPUT = re.compile(r"output \d+")
 _BUFFER = """  cell $pos {name}.buffer
     parameter \\A_SIGNED 0
     parameter \\A_WIDTH {width}
@@ -38,60 +38,54 @@ def renamed(text: str, *, widths: Mapping[str, int], more: Mapping[Place, Place]
     """
     before, top, rest = text.partition("module \\top\n")
     body, end, after = rest.partition("\nend\n")
-    body, ports = _without_outputs(body)
-    lines = body.split("\n")
     wires = {
-        match[2]: int(match[1] or 1)
-        for line in lines
+        match[3]: match
+        for line in body.split("\n")
         if line.startswith("  wire ") and (match := _WIRE.fullmatch(line))
     }
-    found = [new for line in lines for new in _line(line, wires, widths)]
+    aside, again = {}, []
+    for name, match in wires.items():
+        width, wide = int(match[1] or 1), widths.get(name[1:], 0)
+        output = _OUTPUT.search(match[2])
+        if output:
+            aside[name] = f"  wire width {width} {name}.net"
+            again += [f"  wire width {width} {output[0]} {name}"]
+            again += [_BUFFER.format(name=name, width=width)]
+        elif width < wide and name.startswith("\\"):
+            aside[name] = f"  wire width {width} {name}.net"
+            again += [f"  wire width {wide} {name}"]
+            again += [f"  connect {name} [{at}] {name}.net [{at}]" for at in range(width)]
+    sizes = {name: int(match[1] or 1) for name, match in wires.items()}
+    sizes |= {f"{name}.net": sizes[name] for name in aside}
+    lines = _set_aside(body, aside, wires).split("\n")
+    found = [new for line in lines for new in _without_x(line, sizes)]
     for name in sorted({name for name, _ in more}):
         if f"\\{name}" not in wires:
             found.append(f"  wire width {widths[name]} \\{name}")
     for (name, index), (word, number) in sorted(more.items()):
         there = word if word.startswith("$") else f"\\{word}"
-        there = f"{there}.net" if there in ports else there
+        there = f"{there}.net" if there in aside else there
         found.append(f"  connect \\{name} [{index}] {there} [{number}]")
-    return before + top + "\n".join([*found, *ports.values()]) + end + after
+    return before + top + "\n".join([*found, *again]) + end + after
 
 
-def _without_outputs(body: str) -> tuple[str, dict[str, str]]:
-    """Return a module whose outputs have other names, and what gives them theirs."""
-    outputs = {match[3]: match for line in body.split("\n") if (match := _OUTPUT.fullmatch(line))}
-    if not outputs:
-        return body, {}
-    names = "|".join(map(re.escape, sorted(outputs, key=len, reverse=True)))
+def _set_aside(body: str, aside: Mapping[str, str], wires: Mapping[str, re.Match[str]]) -> str:
+    """Return a module where some words have other names, with the wires that they are then."""
+    if not aside:
+        return body
+    names = "|".join(map(re.escape, sorted(aside, key=len, reverse=True)))
     body = re.sub(rf"(?<= )(?:{names})(?=[ \n]|$)", lambda match: f"{match[0]}.net", body)
-    ports = {}
-    for name, match in outputs.items():
-        width = int(match[1] or 1)
-        body = body.replace(
-            match[0].replace(name, f"{name}.net"), f"  wire width {width} {name}.net"
-        )
-        ports[name] = f"  wire width {width} {match[2]} {name}\n" + _BUFFER.format(
-            name=name, width=width
-        )
-    return body, ports
-
-
-def _line(line: str, wires: Mapping[str, int], widths: Mapping[str, int]) -> Iterator[str]:
-    """Give a line, or what is in its place."""
-    if line.startswith("  wire "):
-        match = _WIRE.fullmatch(line)
-        width = widths.get(match[2][1:], 0) if match and match[2].startswith("\\") else 0
-        is_narrow = match is not None and int(match[1] or 1) < width
-        yield f"  wire width {width} {match[2]}" if match and is_narrow else line
-    elif line.startswith("  connect ") and _X.search(line):
-        yield from _without_x(line, wires)
-    else:
-        yield line
+    for name, wire in aside.items():
+        body = body.replace(f"{wires[name][0]}.net\n", f"{wire}\n", 1)
+    return body
 
 
 def _without_x(line: str, wires: Mapping[str, int]) -> Iterator[str]:
-    """Give connections of the bits that have a value, one by one."""
-    match = _CONNECT.fullmatch(line)
-    assert match is not None
+    """Give a line, or of one that connects what has no value, the bits that have, one by one."""
+    match = _CONNECT.fullmatch(line) if line.startswith("  connect ") else None
+    if match is None or not _X.search(line):
+        yield line
+        return
     for target, value in zip(_bits(match[1], wires), _bits(match[2], wires), strict=True):
         if value != "1'x":
             yield f"  connect {target} {value}"

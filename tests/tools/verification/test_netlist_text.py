@@ -4,6 +4,8 @@ from tools.verification.netlist_text import renamed
 
 NETLIST = """attribute \\top 1
 module \\top
+  attribute \\init 2'00
+  attribute \\src "here"
   wire width 2 \\few
   wire width 3 \\word
   wire width 2 output 4 \\out
@@ -28,8 +30,14 @@ def lines(**more: tuple[str, int]) -> list[str]:
 
 
 def test_words_are_as_wide_as_in_the_source() -> None:
-    assert "  wire width 4 \\few" in lines()
-    assert "  wire width 3 \\word" in lines()
+    found = lines()
+    assert "  wire width 4 \\few" in found
+    assert "  connect \\few [1] \\few.net [1]" in found
+    assert "  connect \\few [2] \\few.net [2]" not in found
+    assert "  wire width 3 \\word" in found
+    # First values stay with the bits that are there.
+    at = found.index("  attribute \\init 2'00")
+    assert found[at + 2] == "  wire width 2 \\few.net"
 
 
 def test_bits_without_a_value_are_not_connected() -> None:

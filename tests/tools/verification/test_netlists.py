@@ -60,7 +60,7 @@ def test_a_netlist_with_a_fault_is_not_equal(family: str) -> None:
     ("family", "spoil"),
     [
         ("xc7", "setparam -set INIT 1'1 t:FDRE"),
-        ("xc7", "setparam -set INIT 16'1111111111111111 t:SRL16E"),
+        ("xc7", "setparam -set INIT 15 t:SRL16E"),
         ("ecp5", 'setparam -set REGSET "SET" t:TRELLIS_FF'),
     ],
 )
