@@ -1,14 +1,16 @@
 """Sections of the page on verification about netlists for boards."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tools.documents.markdown import measured_with, table
 
-__all__ = ["equivalence", "replay"]
+__all__ = ["equivalence", "is_equal", "replay"]
 
 _KINDS = {"$mem_v2": ("memory", "memories"), "$mul": ("multiplier", "multipliers")}
+
+_STARTS = {True: "proven", False: "other first values", None: "first values without an answer"}
 
 
 def equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -23,11 +25,12 @@ def equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from (
         "## Netlists beside sources",
         "",
-        "A component is synthesized for a family of boards, and Yosys proves by induction that",
-        "each register and each output has the same value as in the source, with the vendor's",
-        "cells as Yosys models them. Memories and multipliers are cut out on both sides: what goes",
-        "into them is compared, and what comes out of them is taken to be the same. Initial values",
-        "of registers are not compared.",
+        "A component is synthesized for a family of boards, and Yosys proves that each register",
+        "and each output always has the value that it has in the source: in the first cycle, with",
+        "the first values that the vendor's registers are given, and in the next one if in the one",
+        "before. The vendor's cells are as Yosys models them. Memories and multipliers are cut out",
+        "on both sides: what goes into them is compared, and what comes out of them is taken to be",
+        "the same.",
         "",
         f"Of {len(rows)} netlists of {len({row['component'] for row in rows})} components:",
         f"{', '.join(f'{count} {text}' for text, count in results.most_common())}.",
@@ -35,6 +38,7 @@ def equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         "Components that mostly connect others, such as the engine as a whole, are left to their",
         "parts and to the replays below; so is what is not proven.",
         "",
+        *_correspondence(rows),
     )
     yield from table(
         ("component", "family", "bits:", "not proven:", "cut out", "result"),
@@ -56,6 +60,36 @@ def equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from measured_with("nox -s equivalence")
 
 
+def is_equal(row: Mapping[str, Any]) -> bool:
+    """Return whether a netlist is proven equal to its source, first values of registers included.
+
+    Parameters
+    ----------
+    row : mapping
+        Of the record of `tools.verification.equivalence`.
+    """
+    return bool(row.get("is_proven") and row.get("starts"))
+
+
+def _correspondence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Give how registers of netlists were found, where their names do not tell."""
+    held, absent, shifted, merged = (
+        sum(row.get(name, 0) for row in rows) for name in ("held", "absent", "shifted", "merged")
+    )
+    yield from (
+        "Registers of one name are taken for the same, and proven to be. Where names do not tell:",
+        "",
+        f"- {shifted:,} bits are within shift registers of the vendor's, by what they shift, and",
+        f"  {merged:,} are one with others in the netlist, as they start alike and are computed",
+        "  alike. They are proven to be the same like all others.",
+        f"- {held:,} bits keep their first value, as nothing but this value is ever given to them",
+        "  in the source, and are constants in the netlist. They are taken for constants.",
+        f"- {absent:,} bits are not in the netlist, as nothing needs them. They are not compared;",
+        "  the rest is proven without them.",
+        "",
+    )
+
+
 def _limit(rows: Sequence[dict[str, Any]]) -> float:
     return float(min(row["given_seconds"] for row in rows if "given_seconds" in row))
 
@@ -65,7 +99,9 @@ def _result(row: dict[str, Any]) -> str:
         return "Yosys failed"
     if row["limit_seconds"]:
         return f"no answer in {row['limit_seconds']:.0f} s"
-    return "proven" if row["is_proven"] else "not proven"
+    if row["unproven"]:
+        return "not proven"
+    return _STARTS[row["starts"]] if "starts" in row else "proven, first values aside"
 
 
 def _bits(row: dict[str, Any]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from kiwicha.gateware.engine.engine import Engine
 from tools.documents.markdown import table
+from tools.documents.netlist_sections import is_equal
 from tools.mutation.__main__ import source_of
 from tools.mutation.benches import BENCHES
 from tools.mutation.operators import mutants
@@ -193,7 +194,7 @@ def _netlists(project: Path) -> dict[str, str]:
     rows = record.read(project, "equivalence") or []
     proven: dict[str, list[bool]] = {name: [] for name in COMPONENTS}
     for row in rows:
-        proven.setdefault(row["component"], []).append(bool(row.get("is_proven")))
+        proven.setdefault(row["component"], []).append(is_equal(row))
     words = {True: "proven", False: "not proven"}
     return {
         name: words[all(results)] if results else "not tried" for name, results in proven.items()

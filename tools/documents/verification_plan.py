@@ -52,8 +52,8 @@ PLAN = (
     (
         "synthesis makes something else of a component than its source says",
         (
-            "proofs that components are equal to their netlists, below, memories and multipliers "
-            "aside; the netlist of the engine is simulated beside its source"
+            "proofs that components are equal to their netlists, first values too, memories and "
+            "multipliers aside, below; the netlist of the engine is simulated beside its source"
         ),
     ),
     (
@@ -156,10 +156,11 @@ FOUND = (
 HOLES = (
     (
         "Netlists are compared as a board's synthesis makes them of a component or of the engine "
-        "alone; that of a whole system is not. Memories, multipliers and first values are compared "
-        "by replays only, of one configuration; families without a row were not replayed. Rows of "
-        "the table without a proof are open as proofs, and so are components of "
-        "`tools/verification/components.py` without a row: they were not tried yet."
+        "alone; that of a whole system is not. Memories and multipliers are compared by replays "
+        "only, of one configuration; families without a row were not replayed. Rows of the table "
+        "without a proof are open as proofs, and so are components of "
+        "`tools/verification/components.py` without a row: they were not tried yet. Of both, the "
+        "replays compare what they do in some thousand cycles, as parts of the engine."
     ),
     (
         "That nothing waits for the windows when a list is complete, and that jobs and weights "

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.documents.markdown import table
+from tools.documents.netlist_sections import is_equal
 from tools.verification import record
 
 __all__ = ["summary"]
@@ -78,7 +79,7 @@ def _coverage(project: Path) -> Iterator[tuple[str, str, str]]:
 def _netlists(project: Path) -> Iterator[tuple[str, str, str]]:
     rows = record.read(project, "equivalence") or []
     if rows:
-        proven = sum(bool(row.get("is_proven")) for row in rows)
+        proven = sum(map(is_equal, rows))
         yield "netlists proven equal to their sources", f"{proven} of {len(rows)}", ""
     rows = record.read(project, "replay") or []
     if rows:

@@ -2,12 +2,12 @@
 
 Memories and multipliers are cut out before synthesis: what goes into them becomes outputs, and what
 comes out becomes inputs, in the same way on both sides. The rest is synthesized as for a board,
-vendor's cells are replaced by Yosys' models of them, and registers of one name are proven equal.
+vendor's cells are replaced by Yosys' models of them, and registers of one name are proven equal,
+from the first cycle on.
 """
 
 import json
 import re
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +17,12 @@ from amaranth import Signal, Value
 from amaranth.back import rtlil
 
 from kiwicha.errors import ToolError
+from tools.verification.correspondence import correspond
+from tools.verification.netlist_proof import prove
+from tools.verification.netlist_text import renamed
 from tools.yosys import run_yosys
 
-__all__ = ["FAMILIES", "Comparison", "compare", "cut"]
+__all__ = ["FAMILIES", "Comparison", "compare", "cut", "source"]
 
 FAMILIES = {
     "xc7": ("synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -top top", "xilinx"),
@@ -27,19 +30,12 @@ FAMILIES = {
 }
 """Synthesis, and the folder of Yosys' cell models."""
 
-_STEPS, _MORE_STEPS = 4, 10
-"""Cycles of an induction, and of another one where the first does not prove all: it takes longer,
-but reaches over the shift registers of Xilinx."""
-# Bits of words that nothing reads but themselves are taken away.
-_BITWISE = "simplemap t:$mux t:$dff t:$dffe t:$sdff t:$sdffe t:$sdffce"
 # ABC of this package ends at some netlists, in the last step of its script.
 _WITHOUT_LAST = "+&scorr; &sweep; &dc2; &dch -f -r; &ps; &if {W} {D} {R} -v".replace(" ", ",")
 _CUT = {"$mem_v2": ("RD_DATA",), "$mul": ("Y",)}
 """Cells that are cut out, and their outputs."""
 # Amaranth names elements of an array as Yosys' mapper names bits of a port, and fails of it.
 _ELEMENT = re.compile(r"(\\[^\s\[]+)\[(\d+)\](?=\s)")
-_STATUS = re.compile(r"Of those cells (\d+) are proven and (\d+) are unproven")
-_UNPROVEN = re.compile(r"Unproven \$equiv \S+: \\?(\S+)_gold\s")
 
 
 @dataclass(frozen=True)
@@ -50,10 +46,16 @@ class Comparison:
     ----------
     proven, unproven : int
         Bits of registers and outputs that are proven to be equal, and that are not.
+    cycles : int
+        Cycles in which they are taken to be equal, to be so in the next one.
+    starts : bool or None
+        They are equal in the first cycles, too; None if that got no answer.
     cut : dict
         How many cells were cut out, by their kind.
     names : tuple of str
         Some of the bits that are not proven.
+    held, absent, shifted, merged : int
+        Bits of registers as of a `Correspondence`.
     seconds : float
         That it may take, if it did not end in them; else 0.
     is_short : bool
@@ -63,15 +65,21 @@ class Comparison:
 
     proven: int
     unproven: int
+    cycles: int
+    starts: bool | None
     cut: dict[str, int]
     names: tuple[str, ...] = ()
+    held: int = 0
+    absent: int = 0
+    shifted: int = 0
+    merged: int = 0
     seconds: float = 0
     is_short: bool = False
 
     @property
     def is_proven(self) -> bool:
-        """Whether all are."""
-        return self.proven > 0 and self.unproven == 0 and not self.seconds
+        """Whether netlist and source are equal, from the first cycle on."""
+        return self.proven > 0 and self.unproven == 0 and self.starts is True
 
 
 def cut(netlist: dict[str, Any]) -> dict[str, int]:
@@ -109,7 +117,8 @@ def _has_constant(cell: dict[str, Any]) -> bool:
     )
 
 
-def _netlist(component: Any) -> str:
+def source(component: Any) -> str:
+    """Return a component as Yosys reads it; it is elaborated once."""
     values = [Value.cast(value) for _, _, value in component.signature.flatten(component)]
     ports = [value for value in values if isinstance(value, Signal)]
     text = str(rtlil.convert(component, name="top", ports=ports, emit_src=False))
@@ -117,7 +126,12 @@ def _netlist(component: Any) -> str:
 
 
 def compare(
-    component: Any, family: str, *, seconds: float, change: tuple[str, str] | None = None
+    component: Any,
+    family: str,
+    *,
+    seconds: float,
+    change: tuple[str, str] | None = None,
+    spoil: str | None = None,
 ) -> Comparison:
     """Prove that a component and its netlist for a family of boards are equal.
 
@@ -128,9 +142,11 @@ def compare(
     family : str
         One of `FAMILIES`.
     seconds : float
-        What synthesis and proof may take, each.
+        What each step of the proof may take.
     change : tuple of str or None
         A kind of cell of Yosys, and the kind that it becomes before synthesis: a fault.
+    spoil : str or None
+        A command of Yosys that changes the netlist: another one.
 
     Raises
     ------
@@ -140,50 +156,62 @@ def compare(
     synthesis, library = FAMILIES[family]
     with tempfile.TemporaryDirectory(prefix="kiwicha-netlist-") as name:
         folder = Path(name)
-        (folder / "rtl.il").write_text(_netlist(component), encoding="utf-8")
+        (folder / "rtl.il").write_text(source(component), encoding="utf-8")
         flat = ["read_rtlil rtl.il", "hierarchy -top top", "proc", "flatten", "memory_collect"]
-        run_yosys(["-p", "; ".join([*flat, "opt_clean", "write_json rtl.json"])], folder, seconds)
+        run_yosys(["-p", "; ".join([*flat, "opt_clean", "write_json rtl.json"])], folder)
         netlist = json.loads((folder / "rtl.json").read_text(encoding="utf-8"))
         counts = cut(netlist)
         (folder / "cut.json").write_text(json.dumps(netlist), encoding="utf-8")
-        spoil = [] if change is None else [f"chtype -set {change[1]} t:{change[0]}"]
-        is_short = _synthesise(folder, [*spoil, synthesis], library, seconds)
-        script = [
-            *("read_rtlil gate.il", "rename top gate", "design -stash gate"),
-            *("read_rtlil gold.il", _BITWISE, "opt_clean", "rename top gold", "design -stash gold"),
-            *("design -copy-from gold gold", "design -copy-from gate gate"),
-            *("equiv_make gold gate both", "hierarchy -top both", "opt_clean"),
-            f"equiv_simple -seq {_STEPS}",
-            *("equiv_struct", f"equiv_induct -seq {_STEPS}", "tee -o status equiv_status"),
-            *(f"equiv_induct -seq {_MORE_STEPS}", "tee -o more equiv_status"),
-        ]
-        try:
-            run_yosys(["-p", "; ".join(script)], folder, seconds)
-        except subprocess.TimeoutExpired:
-            if not (folder / "status").exists():
-                return Comparison(0, 0, counts, seconds=seconds, is_short=is_short)
-        last = folder / "more"
-        status = (last if last.exists() else folder / "status").read_text(encoding="utf-8")
-    found = _STATUS.search(status)
-    proven, unproven = (int(found[1]), int(found[2])) if found else (0, 0)
-    names = tuple(dict.fromkeys(_UNPROVEN.findall(status)))[:8]
-    return Comparison(proven, unproven, counts, names, is_short=is_short)
+        before = [] if change is None else [f"chtype -set {change[1]} t:{change[0]}"]
+        after = [] if spoil is None else [spoil]
+        is_short = _synthesise(folder, [*before, synthesis, *after], library)
+        gold, mapped = (
+            json.loads((folder / f"{part}.json").read_text(encoding="utf-8"))
+            for part in ("gold", "mapped")
+        )
+        module = gold["modules"]["top"]
+        found = correspond(module, mapped["modules"]["top"])
+        (folder / "gold.json").write_text(json.dumps(gold), encoding="utf-8")
+        text = renamed(
+            (folder / "gate.il").read_text(encoding="utf-8"),
+            widths={name: len(word["bits"]) for name, word in module["netnames"].items()},
+            more=found.shifted | found.merged,
+        )
+        (folder / "gate.il").write_text(text, encoding="utf-8")
+        proof = prove(folder, seconds)
+    return Comparison(
+        proven=proof.proven,
+        unproven=proof.unproven,
+        cycles=proof.cycles,
+        starts=proof.starts,
+        cut=counts,
+        names=proof.names,
+        held=len(found.held),
+        absent=len(found.absent),
+        shifted=len(found.shifted),
+        merged=len(found.merged),
+        seconds=0 if proof.has_ended else seconds,
+        is_short=is_short,
+    )
 
 
-def _synthesise(folder: Path, synthesis: list[str], library: str, seconds: float) -> bool:
-    """Synthesize ``cut.json`` to ``gate.il``, its source being ``gold.il``.
+def _synthesise(folder: Path, synthesis: list[str], library: str) -> bool:
+    """Synthesize ``cut.json`` to ``mapped.json``, and that to ``gate.il``, its cells being Yosys'.
 
-    Return whether the mapper's last step had to be left out.
+    The source is in ``gold.json`` then. First values of registers in ``gate.il`` are those of the
+    vendor's cells, not what words of the source start with. Return whether the mapper's last step
+    had to be left out.
     """
-    first = ["read_json cut.json", "opt_clean", "dffunmap", "write_rtlil gold.il"]
+    first = ["read_json cut.json", "opt_clean", "dffunmap", "write_json gold.json"]
     last = [
+        *("write_json mapped.json", "setattr -unset init top/w:*"),
         f"techmap -wb -D EQUIV -autoproc -map +/{library}/cells_sim.v",
         *("flatten", "opt_clean", "dffunmap", "write_rtlil gate.il"),
     ]
     try:
-        run_yosys(["-p", "; ".join([*first, *synthesis, *last])], folder, seconds)
+        run_yosys(["-p", "; ".join([*first, *synthesis, *last])], folder)
     except ToolError:
         shorter = f'scratchpad -set abc9.script "{_WITHOUT_LAST}"'
-        run_yosys(["-p", "; ".join([*first, shorter, *synthesis, *last])], folder, seconds)
+        run_yosys(["-p", "; ".join([*first, shorter, *synthesis, *last])], folder)
         return True
     return False

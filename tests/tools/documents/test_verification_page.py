@@ -169,12 +169,16 @@ def test_coverage_is_shown_with_its_holes(tmp_path: Path) -> None:
 
 def test_netlists_are_shown_as_proven_only_if_they_are(tmp_path: Path) -> None:
     known = {"cut": {"$mul": 2}, "names": [], "limit_seconds": 0, "given_seconds": 60.0}
+    known |= {"held": 1, "absent": 2, "shifted": 3, "merged": 4, "proven": 9, "unproven": 0}
     rows = [
-        {"component": "a", "family": "xc7", "proven": 9, "unproven": 0, "is_proven": True, **known},
-        {"component": "a", "family": "ecp5", "proven": 8, "unproven": 1, **known},
+        {"component": "a", "family": "xc7", "starts": True, **known},
+        {"component": "a", "family": "ecp5", "starts": None, **known, "proven": 8, "unproven": 1},
         {"component": "b", "family": "xc7", **known, "limit_seconds": 60.0},
+        {"component": "b", "family": "ecp5", "starts": False, **known},
+        {"component": "d", "family": "xc7", "starts": None, **known},
+        {"component": "d", "family": "ecp5", **known},
     ]
-    rows[1] |= {"is_proven": False, "names": ["state"]}
+    rows[1]["names"] = ["state"]
     rows[2]["is_short"] = True
     rows.append({"component": "c", "family": "xc7", "failed": "no", "given_seconds": 90.0})
     page = measured(tmp_path, "equivalence", rows)
@@ -183,7 +187,14 @@ def test_netlists_are_shown_as_proven_only_if_they_are(tmp_path: Path) -> None:
     assert "- `a` on ecp5: `state`" in page
     assert "| `b` | xc7 |  |  | 2 multipliers | no answer in 60 s |" in page
     assert "| `c` | xc7 |  |  |  | Yosys failed |" in page
-    assert "Of 4 netlists of 3 components:" in page
+    assert "| `b` | ecp5 | 9 | 0 | 2 multipliers | other first values |" in page
+    assert "| `d` | xc7 | 9 | 0 | 2 multipliers | first values without an answer |" in page
+    assert "| `d` | ecp5 | 9 | 0 | 2 multipliers | proven, first values aside |" in page
+    assert "Of 7 netlists of 4 components:" in page
+    assert "- 18 bits are within shift registers" in page
+    assert "\n  24 are one with others" in page
+    assert "- 6 bits keep their first value" in page
+    assert "- 12 bits are not in the netlist" in page
     assert "the solver got 60 s for each at least" in page
     assert "an error there:\n`b` on xc7." in page
 
@@ -206,12 +217,13 @@ def test_hardware_is_at_the_last_stage_if_both_netlists_are_proven(tmp_path: Pat
     record(tmp_path, "gateware.engine.it", killed=60)
     row = {"component": "engine.it", "proven": 1, "unproven": 0, "cut": {}, "limit_seconds": 0}
     row["given_seconds"] = 1.0
-    one, other = ({**row, "family": family, "is_proven": True} for family in ("xc7", "ecp5"))
+    row |= {"is_proven": True, "starts": True}
+    one, other = ({**row, "family": family} for family in ("xc7", "ecp5"))
     page = measured(tmp_path, "equivalence", [one, other])
     assert "| `gateware.engine.it` | 60 of 60 |  | proven | V3 |" in page
-    other["is_proven"] = False
-    page = measured(tmp_path, "equivalence", [one, other])
-    assert "| `gateware.engine.it` | 60 of 60 |  | not proven | V2 |" in page
+    for what in ("is_proven", "starts"):
+        page = measured(tmp_path, "equivalence", [one, {**other, what: False}])
+        assert "| `gateware.engine.it` | 60 of 60 |  | not proven | V2 |" in page
 
 
 def test_upsets_are_shown_by_what_came_of_them(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from kiwicha.gateware.engine.addressing.kernel_rows import KernelRows
+from kiwicha.gateware.engine.array.packed_sum import PackedSum
 from kiwicha.gateware.engine.control.pause import Pause
 from kiwicha.gateware.engine.memory.line_words import LineWords
 from kiwicha.gateware.engine.requantize.tag_queue import TagQueue
@@ -50,3 +52,34 @@ def test_a_netlist_with_a_fault_is_not_equal(family: str) -> None:
     assert found.unproven > 0
     assert not found.is_proven
     assert len(found.names) > 0
+
+
+@pytest.mark.nightly
+@pytest.mark.synth
+@pytest.mark.parametrize(
+    ("family", "spoil"),
+    [
+        ("xc7", "setparam -set INIT 1'1 t:FDRE"),
+        ("xc7", "setparam -set INIT 15 t:SRL16E"),
+        ("ecp5", 'setparam -set REGSET "SET" t:TRELLIS_FF'),
+    ],
+)
+def test_a_netlist_with_other_first_values_is_not_equal(family: str, spoil: str) -> None:
+    # None of its registers is ever reset, so that only the first values are others.
+    found = compare(PackedSum(lanes=2), family, seconds=600, spoil=spoil)
+    assert found.unproven == 0
+    assert found.starts is False
+    assert not found.is_proven
+
+
+@pytest.mark.nightly
+@pytest.mark.synth
+@pytest.mark.parametrize("family", FAMILIES)
+def test_registers_are_found_where_the_netlist_has_them_in_other_ways(family: str) -> None:
+    found = compare(PackedSum(lanes=2), family, seconds=600)
+    assert found.is_proven
+    # Four registers in a row; the vendor has a cell for that.
+    assert found.shifted == (4 if family == "xc7" else 0)
+    rows = compare(KernelRows(), family, seconds=600)
+    assert rows.is_proven
+    assert rows.absent > 0
