@@ -67,7 +67,7 @@ async def random_accesses(dut: Any) -> None:
     """Use all ports in every cycle, often in the same lines, and compare what they read."""
     values = bench.parameters()
     rng = random.Random(values["seed"])
-    size = values["size_bytes"]
+    base, size = 0, values["size_bytes"]
     memory = np.zeros(1 << (size - 1).bit_length(), np.uint8)
     dut.line_write.value = 0
     await stream_drivers.reset(dut.clk, dut.rst)
@@ -77,7 +77,6 @@ async def random_accesses(dut: Any) -> None:
     banks: dict[int, tuple[int, int | None]] = {}
     shown = _Shown(dut, rng)
     previous: dict[str, int] = {}
-    base = 0
     for cycle in range(values["count"]):
         for port, address in previous.items():
             # The access to the memory is one cycle after the address, as it is before the write.
