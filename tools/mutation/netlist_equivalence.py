@@ -11,11 +11,13 @@ from tools.yosys import equality_script, run_yosys
 
 __all__ = ["is_equivalent"]
 
-_SECONDS = 30
+_SECONDS = 60
 _PREPARATIONS = (
+    # Memories of one name stay whole: what is written to them is proven to be the same.
     "opt_clean",
+    "memory_map; opt_clean",
     # Registers that keep their first value, or that nothing reads, have no part in what is proven.
-    "opt -full; opt_dff -nodffe -nosdff; simplemap; opt_clean -purge",
+    "memory_map; opt -full; opt_dff -nodffe -nosdff; simplemap; opt_clean -purge",
 )
 """Of both netlists; a proof behind any of them is one."""
 
@@ -37,7 +39,7 @@ def is_equivalent(netlist: FaultyNetlist, fault: Fault) -> bool:
 
 def _is_proven(fault: Fault, prepare: str, folder: Path) -> bool:
     module = fault.cell_module
-    prepare = f"hierarchy -top {module}; flatten; memory_map; {prepare}"
+    prepare = f"hierarchy -top {module}; flatten; {prepare}"
     script = "; ".join([
         f"read_rtlil good.il; {prepare}; rename {module} gold; design -stash gold",
         f"read_rtlil good.il; {fault.command}; {prepare}; rename {module} gate",
