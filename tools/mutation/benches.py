@@ -73,7 +73,7 @@ BENCHES = {
         Bench("Requantizer", (f"{_ENGINE}/requantize/test_requantizer.py",)),
         Bench("WeightBuffer", (f"{_ENGINE}/weights/test_weight_buffer.py",)),
         Bench("BlockDecoder", (_DECODERS,)),
-        Bench("Decompressor", (_DECODERS, *_AT_NIGHT, "-k", "2-0.2-False or 2.0-False or errors")),
+        Bench("Decompressor", (_DECODERS, *_AT_NIGHT, "-k", "False and (2-0.2 or 6-0.3)")),
         Bench("RawStreams", (_DECODERS, *_AT_NIGHT, "-k", "without_a_codec")),
         Bench("ConvAddressGenerator", (_ADDRESSES, "-k", "windows and not 2-64")),
         Bench("DepthwiseAddressGenerator", (_ADDRESSES, "-k", "windows and 2-64")),
@@ -88,9 +88,11 @@ BENCHES = {
             (f"{_INSTRUCTIONS}/test_requantize.py",),
             title="instructions.Requantizer",
         ),
-        Bench("FrameEncoder", (f"{_SERIAL}/test_frames.py", *_AT_NIGHT, "-k", "encoder")),
-        Bench("FrameDecoder", (f"{_SERIAL}/test_frames.py", *_AT_NIGHT, "-k", "decoder")),
-        Bench("UartReceiver", (f"{_SERIAL}/test_uart.py", *_AT_NIGHT, "-k", "not transmitter")),
+        Bench("FrameEncoder", (f"{_SERIAL}/test_frames.py", *_AT_NIGHT, "-k", "encoder and 1-0.5")),
+        Bench("FrameDecoder", (f"{_SERIAL}/test_frames.py", *_AT_NIGHT, "-k", "decoder and 1-0.5")),
+        Bench(
+            "UartReceiver", (f"{_SERIAL}/test_uart.py", *_AT_NIGHT, "-k", "stop_bit or tolerance")
+        ),
         Bench("UartTransmitter", (f"{_SERIAL}/test_uart.py", *_AT_NIGHT, "-k", "transmitter")),
         Bench("Bridge", (f"{_SERIAL}/test_bridge.py", *_AT_NIGHT)),
     )
