@@ -85,6 +85,7 @@ TARGETS = {
             "kiwicha.gateware.engine.control.sequencer",
             (
                 f"{_CONTROL}/test_sequencer.py",
+                f"{_CONTROL}/test_sequencer_model.py",
                 *_proofs(_CONTROL, "test_lists_end_quietly[]", "test_lists_end_quietly[pauses]"),
             ),
             "Sequencer",
