@@ -47,6 +47,18 @@ EQUIVALENTS = (
         "it is of one reader, whose number, 0, needs no bit",
     ),
     Equivalent(
+        "gateware.engine.control.command_unit",
+        "command = Signal(ENGINE_COMMAND, reset_less=True)",
+        "True -> False",
+        "only what was taken since a reset has any effect",
+    ),
+    Equivalent(
+        "gateware.engine.control.job_check",
+        '"segments": (1, MAX_UNIT_KERNEL),',
+        "1 -> 0",
+        "the rule of all jobs of windows refuses 0",
+    ),
+    Equivalent(
         "numerics.integers",
         "is_high, is_low = numbers >= float(limits.max), numbers <= float(limits.min)",
         "numbers <= float(limits.min) -> numbers < float(limits.min)",
