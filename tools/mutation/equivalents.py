@@ -59,6 +59,49 @@ EQUIVALENTS = (
         "the rule of all jobs of windows refuses 0",
     ),
     Equivalent(
+        "gateware.engine.control.job_dispatcher",
+        "Mux(oldest_of_unit < oldest_of_array, oldest_of_unit, oldest_of_array)",
+        "oldest_of_unit < oldest_of_array -> oldest_of_unit <= oldest_of_array",
+        "of two that are the same, either is the smaller one",
+    ),
+    Equivalent(
+        "gateware.engine.control.job_dispatcher",
+        "unit_ended_number = Signal(16, reset_less=True)",
+        "16 -> 17",
+        "numbers of 16 bits are given to it",
+    ),
+    Equivalent(
+        "gateware.engine.depthwise.array_watch",
+        "for kind in kinds[1:]:",
+        "1 -> 0",
+        "the first kind is asked for twice",
+    ),
+    Equivalent(
+        "gateware.engine.depthwise.patience",
+        "waited = Signal(range(_MOST_CYCLES + 1))",
+        "1 -> 0",
+        "14 has as many bits as 15",
+    ),
+    Equivalent(
+        "gateware.engine.short_elements.function_line",
+        "is_above, is_below = chosen > MAX_FUNCTION_ARGUMENT, chosen < -MAX_FUNCTION_ARGUMENT",
+        "chosen < -MAX_FUNCTION_ARGUMENT -> chosen <= -MAX_FUNCTION_ARGUMENT",
+        "the limit takes the place of itself",
+    ),
+    *(
+        Equivalent(
+            "gateware.engine.short_elements.function_line",
+            text,
+            "True -> False",
+            "values count a fixed time behind a start alone",
+        )
+        for text in (
+            'chosen = Signal(signed(32), name=f"chosen_{number}", reset_less=True)',
+            'limited = Signal(signed(ARGUMENT_BITS), name=f"limited_{number}", reset_less=True)',
+            'values = Signal(len(lanes) * SHORT_BITS, name=f"values_{number}", reset_less=True)',
+        )
+    ),
+    Equivalent(
         "numerics.integers",
         "is_high, is_low = numbers >= float(limits.max), numbers <= float(limits.min)",
         "numbers <= float(limits.min) -> numbers < float(limits.min)",

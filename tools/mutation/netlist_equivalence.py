@@ -16,8 +16,8 @@ _PREPARATIONS = (
     # Memories of one name stay whole: what is written to them is proven to be the same.
     "opt_clean",
     "memory_map; opt_clean",
-    # Registers that keep their first value, or that nothing reads, have no part in what is proven.
-    "memory_map; opt -full; opt_dff -nodffe -nosdff; simplemap; opt_clean -purge",
+    # Registers that keep their first value for ever, or that nothing reads, have no part in it.
+    "memory_map; opt -full; opt_dff -sat -nodffe -nosdff; simplemap; opt_clean -purge",
 )
 """Of both netlists; a proof behind any of them is one."""
 
