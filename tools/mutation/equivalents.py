@@ -102,6 +102,46 @@ EQUIVALENTS = (
         )
     ),
     Equivalent(
+        "gateware.engine.moves.move_unit",
+        '"is_column": 1,',
+        "1 -> 2",
+        "the bit more is 0 for ever",
+    ),
+    Equivalent(
+        "gateware.engine.moves.move_unit",
+        "is_reset=True,",
+        "True -> False",
+        "each row of a tile is written anew before it is read",
+    ),
+    Equivalent(
+        "gateware.engine.moves.piece_lines",
+        "before = Signal(_COUNT_BITS, init=(1 << _COUNT_BITS) - 1)",
+        "1 << _COUNT_BITS -> 1 >> _COUNT_BITS",
+        "-1 has all bits, too",
+    ),
+    *(
+        Equivalent(
+            "gateware.engine.moves.loops",
+            "LOOP_BITS = (MOVE_LOOPS - 1).bit_length()",
+            change,
+            "as many bits, or one that is 0 for ever",
+        )
+        for change in ("1 -> 2", "MOVE_LOOPS - 1 -> MOVE_LOOPS + 1")
+    ),
+    Equivalent(
+        "gateware.engine.moves.loops",
+        ("return Cat(left[k : k + 3] == right[k : k + 3] for k in range(0, len(left), 3)).all()"),
+        "3 -> 2",
+        "some bits are compared twice",
+        2,
+    ),
+    Equivalent(
+        "gateware.engine.moves.tile_queue",
+        'AFTER_TILE = data.StructLayout({"loop": LOOP_BITS, "is_end": 1})',
+        "1 -> 2",
+        "the bit more is 0 for ever",
+    ),
+    Equivalent(
         "numerics.integers",
         "is_high, is_low = numbers >= float(limits.max), numbers <= float(limits.min)",
         "numbers <= float(limits.min) -> numbers < float(limits.min)",
