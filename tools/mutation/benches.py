@@ -27,6 +27,11 @@ RECORDS = Path("docs/results/verification/netlist_faults")
 """Folder of the results."""
 _ENGINE = "tests/gateware/engine"
 _ADDRESSES = f"{_ENGINE}/addressing/test_address_generators.py"
+_DECODERS = f"{_ENGINE}/weights/test_decompressor.py"
+_INSTRUCTIONS = "tests/gateware/instructions"
+_SERIAL = "tests/gateware/bringup"
+_AT_NIGHT = ("-m", "verilator")
+"""By day other tests use them, in larger designs."""
 _SLOWER, _LEAST_SECONDS = 4, 30.0
 """Times that tests may take as long as without a fault, and what they may take in any case."""
 
@@ -45,32 +50,54 @@ class Bench:
         Submodule that has faults, if not all of it has.
     design : int
         Which of the designs of that class that the tests ask for.
+    title : str
+        Name of its row, if another component has the same class.
     """
 
     component: str
     tests: tuple[str, ...]
     part: str = ""
     design: int = 0
+    title: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name of its row."""
+        return self.title or self.component
 
 
 BENCHES = {
-    item.component: item
+    item.name: item
     for item in (
         Bench("MacArray", (f"{_ENGINE}/array/test_mac_array.py",)),
         Bench("Requantizer", (f"{_ENGINE}/requantize/test_requantizer.py",)),
         Bench("WeightBuffer", (f"{_ENGINE}/weights/test_weight_buffer.py",)),
-        Bench("BlockDecoder", (f"{_ENGINE}/weights/test_decompressor.py",)),
-        Bench("ConvAddressGenerator", (_ADDRESSES,)),
-        Bench("DepthwiseAddressGenerator", (_ADDRESSES,)),
-        Bench("ElementwiseAddressGenerator", (_ADDRESSES,)),
+        Bench("BlockDecoder", (_DECODERS,)),
+        Bench("Decompressor", (_DECODERS, *_AT_NIGHT, "-k", "False and (2-0.2 or 6-0.3)")),
+        Bench("RawStreams", (_DECODERS, *_AT_NIGHT, "-k", "without_a_codec")),
+        Bench("ConvAddressGenerator", (_ADDRESSES, "-k", "windows and not 2-64")),
+        Bench("DepthwiseAddressGenerator", (_ADDRESSES, "-k", "windows and 2-64")),
+        Bench("ElementwiseAddressGenerator", (_ADDRESSES, "-k", "tensors")),
         Bench("StandInEngine", (f"{_ENGINE}/control/test_controller.py",), "controller"),
         Bench("Scratchpad", (f"{_ENGINE}/memory/test_scratchpad.py",)),
         Bench("DmaHarness", (f"{_ENGINE}/memory/test_dma.py",)),
-        Bench("Mac", ("tests/gateware/instructions/test_mac.py",), design=1),
-        Bench("RequantizeUnit", ("tests/gateware/instructions/test_requantize_unit.py",)),
+        Bench("Mac", (f"{_INSTRUCTIONS}/test_mac.py",), design=1),
+        Bench("RequantizeUnit", (f"{_INSTRUCTIONS}/test_requantize_unit.py",)),
+        Bench(
+            "Requantizer",
+            (f"{_INSTRUCTIONS}/test_requantize.py",),
+            title="instructions.Requantizer",
+        ),
+        Bench("FrameEncoder", (f"{_SERIAL}/test_frames.py", *_AT_NIGHT, "-k", "encoder and 1-0.5")),
+        Bench("FrameDecoder", (f"{_SERIAL}/test_frames.py", *_AT_NIGHT, "-k", "decoder and 1-0.5")),
+        Bench(
+            "UartReceiver", (f"{_SERIAL}/test_uart.py", *_AT_NIGHT, "-k", "stop_bit or tolerance")
+        ),
+        Bench("UartTransmitter", (f"{_SERIAL}/test_uart.py", *_AT_NIGHT, "-k", "transmitter")),
+        Bench("Bridge", (f"{_SERIAL}/test_bridge.py", *_AT_NIGHT)),
     )
 }
-"""By component."""
+"""By name, in the order in which they are tried."""
 
 
 def _run(bench: Bench, choice: Path, number: int, seconds: float | None) -> tuple[int, str]:
@@ -115,12 +142,12 @@ def _measure(bench: Bench, *, count: int, seed: int, mode: Mode, deadline: float
             code, text = _run(bench, choice, 0, None)
             seconds = time.monotonic() - start
             if code:
-                raise RuntimeError(f"tests must pass without a fault ({bench.component}):\n{text}")
+                raise RuntimeError(f"tests must pass without a fault ({bench.name}):\n{text}")
         found = json.loads(choice.read_text(encoding="utf-8"))
         if len(found["designs"]) <= bench.design:
             raise RuntimeError(f"tests must simulate a {bench.component}")
         netlist: FaultyNetlist = netlist_of(found["designs"][bench.design], found["top"], **chosen)
-        record.say(f"{bench.component}: {len(netlist.faults)} faults, tests take {seconds:.1f} s")
+        record.say(f"{bench.name}: {len(netlist.faults)} faults, tests take {seconds:.1f} s")
 
         def found_by(fault: Fault) -> tuple[Result, str]:
             limit = max(_LEAST_SECONDS, _SLOWER * seconds)
@@ -131,7 +158,7 @@ def _measure(bench: Bench, *, count: int, seed: int, mode: Mode, deadline: float
             return (Result.KILLED, bench.tests[0]) if code else (Result.SURVIVED, "")
 
         try_faults(
-            RECORDS / f"{bench.component}.jsonl",
+            RECORDS / f"{bench.name}.jsonl",
             netlist,
             netlist.faults,
             found_by,

@@ -47,6 +47,101 @@ EQUIVALENTS = (
         "it is of one reader, whose number, 0, needs no bit",
     ),
     Equivalent(
+        "gateware.engine.control.command_unit",
+        "command = Signal(ENGINE_COMMAND, reset_less=True)",
+        "True -> False",
+        "only what was taken since a reset has any effect",
+    ),
+    Equivalent(
+        "gateware.engine.control.job_check",
+        '"segments": (1, MAX_UNIT_KERNEL),',
+        "1 -> 0",
+        "the rule of all jobs of windows refuses 0",
+    ),
+    Equivalent(
+        "gateware.engine.control.job_dispatcher",
+        "Mux(oldest_of_unit < oldest_of_array, oldest_of_unit, oldest_of_array)",
+        "oldest_of_unit < oldest_of_array -> oldest_of_unit <= oldest_of_array",
+        "of two that are the same, either is the smaller one",
+    ),
+    Equivalent(
+        "gateware.engine.control.job_dispatcher",
+        "unit_ended_number = Signal(16, reset_less=True)",
+        "16 -> 17",
+        "numbers of 16 bits are given to it",
+    ),
+    Equivalent(
+        "gateware.engine.depthwise.array_watch",
+        "for kind in kinds[1:]:",
+        "1 -> 0",
+        "the first kind is asked for twice",
+    ),
+    Equivalent(
+        "gateware.engine.depthwise.patience",
+        "waited = Signal(range(_MOST_CYCLES + 1))",
+        "1 -> 0",
+        "14 has as many bits as 15",
+    ),
+    Equivalent(
+        "gateware.engine.short_elements.function_line",
+        "is_above, is_below = chosen > MAX_FUNCTION_ARGUMENT, chosen < -MAX_FUNCTION_ARGUMENT",
+        "chosen < -MAX_FUNCTION_ARGUMENT -> chosen <= -MAX_FUNCTION_ARGUMENT",
+        "the limit takes the place of itself",
+    ),
+    *(
+        Equivalent(
+            "gateware.engine.short_elements.function_line",
+            text,
+            "True -> False",
+            "values count a fixed time behind a start alone",
+        )
+        for text in (
+            'chosen = Signal(signed(32), name=f"chosen_{number}", reset_less=True)',
+            'limited = Signal(signed(ARGUMENT_BITS), name=f"limited_{number}", reset_less=True)',
+            'values = Signal(len(lanes) * SHORT_BITS, name=f"values_{number}", reset_less=True)',
+        )
+    ),
+    Equivalent(
+        "gateware.engine.moves.move_unit",
+        '"is_column": 1,',
+        "1 -> 2",
+        "the bit more is 0 for ever",
+    ),
+    Equivalent(
+        "gateware.engine.moves.move_unit",
+        "is_reset=True,",
+        "True -> False",
+        "each row of a tile is written anew before it is read",
+    ),
+    Equivalent(
+        "gateware.engine.moves.piece_lines",
+        "before = Signal(_COUNT_BITS, init=(1 << _COUNT_BITS) - 1)",
+        "1 << _COUNT_BITS -> 1 >> _COUNT_BITS",
+        "-1 has all bits, too",
+    ),
+    *(
+        Equivalent(
+            "gateware.engine.moves.loops",
+            "LOOP_BITS = (MOVE_LOOPS - 1).bit_length()",
+            change,
+            "as many bits, or one that is 0 for ever",
+        )
+        for change in ("1 -> 2", "MOVE_LOOPS - 1 -> MOVE_LOOPS + 1")
+    ),
+    Equivalent(
+        "gateware.engine.moves.loops",
+        ("return Cat(left[k : k + 3] == right[k : k + 3] for k in range(0, len(left), 3)).all()"),
+        "3 -> 2",
+        "some bits are compared twice",
+        2,
+    ),
+    Equivalent(
+        "gateware.engine.moves.tile_queue",
+        'AFTER_TILE = data.StructLayout({"loop": LOOP_BITS, "is_end": 1})',
+        "1 -> 2",
+        "the bit more is 0 for ever",
+    ),
+    Equivalent(
         "numerics.integers",
         "is_high, is_low = numbers >= float(limits.max), numbers <= float(limits.min)",
         "numbers <= float(limits.min) -> numbers < float(limits.min)",

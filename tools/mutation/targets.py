@@ -9,6 +9,9 @@ _CONTROL = "tests/gateware/engine/control"
 _LONG = ("any_wrong_bit", "any_changed_bit", "a_changed_word", "round_trip_is_exact", "other_bytes")
 _BRIEFLY = ("-k", " and ".join(f"not {name}" for name in _LONG))
 """Without tests that take seconds."""
+_MOVES = ("move_unit", "address_generator", "piece_lines", "loops", "tile_queue", "tile_buffer")
+_RECURRENT = ("recurrent_unit", "gate_reader", "cell_state", "hidden_state", "activation")
+_SOFTMAX = ("softmax_unit", "row_reader", "row_maximum", "output_bytes")
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ TARGETS = {
             "kiwicha.gateware.engine.control.sequencer",
             (
                 f"{_CONTROL}/test_sequencer.py",
+                f"{_CONTROL}/test_sequencer_model.py",
                 *_proofs(_CONTROL, "test_lists_end_quietly[]", "test_lists_end_quietly[pauses]"),
             ),
             "Sequencer",
@@ -105,6 +109,40 @@ TARGETS = {
             ),
             "JobCheck",
             {"scratchpad_bytes": 65536, "macs": 64},
+        ),
+        *(
+            Target(f"kiwicha.gateware.{name}", (f"tests/gateware/{tests}.py",))
+            for name, tests in (
+                ("engine.control.pause", "engine/control/test_pause"),
+                ("engine.control.job_dispatcher", "engine/control/test_job_dispatcher"),
+                ("engine.depthwise.unit_fills", "engine/depthwise/test_unit_fills"),
+                ("engine.depthwise.array_watch", "engine/depthwise/test_array_watch"),
+                ("engine.depthwise.patience", "engine/depthwise/test_patience"),
+                ("engine.depthwise.fill_switch", "engine/depthwise/test_fill_switch"),
+                (
+                    "engine.short_elements.element_reader",
+                    "engine/short_elements/test_element_reader",
+                ),
+                ("engine.short_elements.function_line", "engine/short_elements/test_function_line"),
+                *((f"engine.moves.{name}", "engine/moves/test_move_unit") for name in _MOVES),
+                ("engine.fused.fused_adder", "engine/fused/test_fused_adder"),
+                *(
+                    (f"engine.recurrent.{name}", "engine/recurrent/test_recurrent_unit")
+                    for name in _RECURRENT
+                ),
+                ("engine.array.sum_memory", "engine/array/test_sum_memory"),
+                ("i2s_receiver", "test_i2s_receiver"),
+                ("engine.softmax.quotients", "engine/softmax/test_quotients"),
+                ("engine.softmax.logarithm", "engine/softmax/test_quotients"),
+                *(
+                    (f"engine.softmax.{name}", "engine/softmax/test_softmax_unit")
+                    for name in _SOFTMAX
+                ),
+                *(
+                    (f"signal.{name}", "signal/test_signal_unit")
+                    for name in ("signal_unit", "transform")
+                ),
+            )
         ),
         Target("kiwicha.numerics.integers", ("tests/numerics/test_integers.py",)),
         Target(

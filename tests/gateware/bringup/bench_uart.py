@@ -87,7 +87,7 @@ async def receive(dut: Any) -> None:
 
 @cocotb.test()
 async def transmit(dut: Any) -> None:
-    """Send bytes with pauses between them; compare the line in every cycle.
+    """Send bytes with pauses between them; compare the line in every cycle, and when it is free.
 
     Parameters: ``cycles_per_bit``, ``bytes``, ``stall``, ``seed``.
     """
@@ -105,6 +105,9 @@ async def transmit(dut: Any) -> None:
 
         def sample(self, cycle: int) -> None:
             levels.append(int(dut.tx.value))
+            # The source comes first: what it gives in this cycle is noted.
+            is_busy = any(taken < cycle <= taken + length for taken in source.taken_cycles[-2:])
+            assert int(dut.i__ready.value) == (not is_busy), f"cycle {cycle}"
 
     length = values["cycles_per_bit"] * _FRAME_BITS
     await stream_drivers.reset(dut.clk, dut.rst)

@@ -86,11 +86,11 @@ def test_a_byte_without_stop_bit_is_an_error(
 
 @pytest.mark.nightly
 @pytest.mark.verilator
-@pytest.mark.parametrize("stall", [0, 0.99])
-def test_transmitter(tmp_path: Path, stall: float) -> None:
-    component = UartTransmitter(clock_hz=16 * BAUD, baud=BAUD)
+@pytest.mark.parametrize(("cycles", "stall"), [(25, 0), (25, 0.99), (MIN_CYCLES_PER_BIT, 0)])
+def test_transmitter(tmp_path: Path, cycles: int, stall: float) -> None:
+    component = UartTransmitter(clock_hz=cycles * BAUD, baud=BAUD)
     simulator = bench.build(bench.component_verilog(component, "transmitter"), "transmitter")
-    values = {"cycles_per_bit": 16, "bytes": some_bytes(2, 20), "stall": stall, "seed": 1}
+    values = {"cycles_per_bit": cycles, "bytes": some_bytes(2, 20), "stall": stall, "seed": 1}
     bench.run(simulator, "transmitter", f"{BENCHES}.transmit", values, tmp_path)
 
 

@@ -7,6 +7,7 @@ from amaranth.sim import SimulatorContext
 
 from kiwicha.contract.engine import PAUSED_FLAG, EngineError, EngineOp
 from kiwicha.gateware.engine.control.command_unit import CommandUnit
+from kiwicha.gateware.engine.control.interfaces import SequencerSignature
 from tests.support.gateware.unit_simulation import UnitSimulation
 
 LIMIT_CYCLES = 40
@@ -95,6 +96,74 @@ def test_answers_when_stopped(
 )
 def test_answers_when_running(op: EngineOp, answer: int) -> None:
     assert execute([(op, 0, 16, 16)], is_running=True) == [(answer, 2)]
+
+
+@pytest.mark.parametrize("index", [0, 5, 10, 15])
+@pytest.mark.parametrize("op", EngineOp)
+def test_tells_each_what_it_is_asked(op: EngineOp, index: int) -> None:
+    """Whoever is told something gets its operands, once; the others are told nothing."""
+    dut = simulation().component
+    address, value = 0x4032_1688 | index << 8, 0x0705_0300 | index
+    line = (address >> 4) % (1 << len(dut.accesses.payload.line))
+    told: list[tuple[str, tuple[int, ...]]] = []
+
+    def note(ctx: SimulatorContext) -> None:
+        setting, counters, access = dut.ranges, dut.counters, dut.accesses
+        if ctx.get(setting.sets):
+            given = setting.sets_arena, setting.range.address, setting.range.words
+            told.append(("range", tuple(map(ctx.get, given))))
+        if ctx.get(dut.sequencer.start):
+            told.append(("start", ()))
+        if ctx.get(access.valid) and ctx.get(access.ready):
+            given = access.payload.line, access.payload.is_write, access.payload.mask
+            told.append((
+                "access",
+                (*map(ctx.get, given), ctx.get(access.payload.data), ctx.get(dut.index)),
+            ))
+        if ctx.get(dut.responses.valid) and op in {EngineOp.COUNTER, EngineOp.JOB_END}:
+            given = counters.index, counters.job, counters.reads_job
+            told.append(("counter", tuple(map(ctx.get, given))))
+
+    async def bench(ctx: SimulatorContext) -> None:
+        fields = {"op": op, "index": index, "inputs_0": address, "inputs_1": value}
+        ctx.set(dut.commands.payload, fields)
+        ctx.set(dut.commands.valid, 1)
+        for cycle in range(LIMIT_CYCLES):
+            # An access waits.
+            ctx.set(dut.accesses.ready, cycle > 6)
+            note(ctx)
+            if ctx.get(dut.responses.valid):
+                break
+            await ctx.tick()
+            ctx.set(dut.commands.valid, 0)
+        listed = dut.sequencer.list
+        if op == EngineOp.START:
+            assert ctx.get(listed.offset) == address >> 4
+            assert (ctx.get(listed.jobs), ctx.get(listed.transfers)) == divmod(value, 1 << 16)[::-1]
+        watchdog = address if op == EngineOp.WATCHDOG else SequencerSignature.MOST_CYCLES
+        assert ctx.get(dut.sequencer.watchdog_cycles) == watchdog
+
+    simulation().run(bench)
+    word = address >> 2 & 3
+    in_range = [(address >> 4) % (1 << len(dut.ranges.range.address)), value >> 4]
+    wanted: dict[EngineOp, list[tuple[str, tuple[int, ...]]]] = {
+        EngineOp.RANGE: [("range", (index & 1, *in_range))],
+        EngineOp.START: [("start", ())],
+        EngineOp.COUNTER: [("counter", (index, address % (1 << len(dut.counters.job)), 0))],
+        EngineOp.JOB_END: [("counter", (index, address % (1 << len(dut.counters.job)), 1))],
+        EngineOp.PEEK: [
+            (
+                "access",
+                (line, index & 1, 15 << 4 * word, value * 0x1_0000_0001_0000_0001_0000_0001, word),
+            )
+        ],
+    }
+    assert told == wanted.get(op, [])
+
+
+def test_lists_pause_only_where_that_is_asked_for() -> None:
+    assert not CommandUnit().is_preemptible
+    assert "pause" not in CommandUnit().sequencer.signature.members
 
 
 def test_wait_waits() -> None:

@@ -201,6 +201,7 @@ def test_moves_are_judged_by_their_first_word() -> None:
         ({"interval": 0}, EngineError.BAD_FIELD),
         ({"wait_transfers": TRANSFERS + 1}, EngineError.BAD_FIELD),
         ({"target": SCRATCHPAD_BYTES}, EngineError.OUTSIDE_SCRATCHPAD),
+        ({"reserved": (0, 0, 0, 0x4000)}, EngineError.BAD_FIELD),
     ],
 )
 def test_refuses_bad_moves(fields: dict[str, Any], error: EngineError) -> None:
@@ -447,6 +448,26 @@ def test_an_engine_with_a_depthwise_unit_knows_its_jobs_and_waits() -> None:
 def test_refuses_bad_jobs_of_the_depthwise_unit(name: str, values: tuple[int, ...]) -> None:
     jobs = [dataclasses.replace(UNIT_JOB, **{name: value}) for value in values]
     assert set(check_jobs(jobs, has_depthwise=True)) == {EngineError.BAD_FIELD}
+
+
+def test_jobs_of_the_depthwise_unit_may_have_all_that_it_has_room_for() -> None:
+    limits = {
+        "kernel_rows": (1, 7),
+        "segments": (1, 7),
+        "row_words": (1, 256),
+        "output_columns": (1, 256),
+        "segment_words": (4, 1023),
+        "stride_columns": (1, 255),
+        "group_words": (1, 9),
+        "skip_results": (0, 6),
+        "first_index": (1, 65_535),
+    }
+    jobs = [
+        dataclasses.replace(UNIT_JOB, **{name: value})
+        for name, values in limits.items()
+        for value in values
+    ]
+    assert set(check_jobs(jobs, has_depthwise=True)) == {EngineError.NONE}
 
 
 @pytest.mark.parametrize("name", ["wait_group_step", "waits_in_pairs"])

@@ -69,8 +69,9 @@ def places(*jobs: dict[str, Any]) -> list[int]:
         ([KEEP, CONV, BOTH, CONTINUE], [0, 4]),
         ([MOVE, CONV], [0, 1, 2]),
         ([CONV, TABLES, ADDED, CONV], [0, 1]),
+        ([ADDED, {"kind": JobKind.ADD}, CONV], [0, 1, 2, 3]),
     ],
-    ids=["apart", "sums", "longer", "moves", "tables"],
+    ids=["apart", "sums", "longer", "moves", "tables", "without tables"],
 )
 def test_lists_stop_where_nothing_is_kept(jobs: list[dict[str, Any]], expected: list[int]) -> None:
     assert places(*jobs) == expected

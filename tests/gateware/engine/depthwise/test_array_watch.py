@@ -1,7 +1,8 @@
 """What a job of the array needs, cycle by cycle, and when its rows count."""
 
 import pytest
-from amaranth.sim import SimulatorContext
+from amaranth import ResetInserter, Signal
+from amaranth.sim import Simulator, SimulatorContext
 
 from kiwicha.contract.engine import JobFlag, JobKind
 from kiwicha.contract.latencies import SCRATCHPAD_READ_CYCLES
@@ -53,9 +54,10 @@ def test_rows_and_lines_of_each_kind(kind: JobKind) -> None:
             facts = (dut.needs_lines, dut.takes_lines, dut.reads, dut.is_wide)
             expected = [kind in WITH_LINES, takes_lines, takes_lines, is_busy]
             assert [ctx.get(fact) for fact in facts] == expected
-        ctx.set(dut.valid, 1)
         ctx.set(dut.operation.last, 1)
         ctx.set(dut.operation.ends_row, 1)
+        await ctx.tick()
+        ctx.set(dut.valid, 1)
         for cycle in range(DRAIN_CYCLES + 2):
             await ctx.delay(1e-9)
             ends.append(ctx.get(dut.ends_row))
@@ -67,3 +69,27 @@ def test_rows_and_lines_of_each_kind(kind: JobKind) -> None:
     written = [DRAIN_CYCLES]
     expected = [5, *written] if kind in {*WITHOUT_ROWS, *WITH_LINES} else written
     assert [cycle for cycle, end in enumerate(ends) if end] == expected
+
+
+def test_a_reset_forgets_rows_that_are_not_written() -> None:
+    reset = Signal()
+    dut = ArrayWatch(drain_cycles=DRAIN_CYCLES, has_softmax=True)
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(dut.job.kind, JobKind.CONV)
+        ctx.set(dut.operation.last, 1)
+        ctx.set(dut.operation.ends_row, 1)
+        ctx.set(dut.valid, 1)
+        await ctx.tick()
+        ctx.set(dut.valid, 0)
+        ctx.set(reset, 1)
+        await ctx.tick()
+        ctx.set(reset, 0)
+        for _ in range(DRAIN_CYCLES + 2):
+            assert not ctx.get(dut.ends_row)
+            await ctx.tick()
+
+    simulator = Simulator(ResetInserter(reset)(dut))
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()

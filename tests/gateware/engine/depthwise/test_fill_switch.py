@@ -13,8 +13,21 @@ def test_a_fill_goes_to_its_side_alone() -> None:
         ctx.set(dut.fill.commands.payload.words, 21)
         ctx.set(dut.fill.beats.payload, 0x1234)
         ctx.set(dut.reduced[15], -200)
+        ctx.set(dut.fill.zero_point, -77)
+        ctx.set(dut.fill.parameters, 0x5678)
         for is_unit in (False, True):
             ctx.set(dut.fill.is_unit, is_unit)
+            for flag in range(3):
+                flags = [flag == number for number in range(3)]
+                for name, value in zip(
+                    ("is_unsigned", "is_table", "is_packed"), flags, strict=True
+                ):
+                    ctx.set(getattr(dut.fill, name), value)
+                await ctx.delay(1e-6)
+                array = dut.array
+                passed = (array.is_unsigned, array.is_table, array.is_packed)
+                assert [ctx.get(one) for one in passed] == flags
+                assert (ctx.get(array.zero_point), ctx.get(array.parameters)) == (-77, 0x5678)
             for number in range(8):
                 has_command, has_beat, answers = number & 1, number >> 1 & 1, number >> 2
                 ctx.set(dut.fill.commands.valid, has_command)

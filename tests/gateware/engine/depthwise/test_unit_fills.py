@@ -14,6 +14,7 @@ from tests.support.gateware.unit_simulation import UnitSimulation
 SIMULATION = UnitSimulation(UnitFills())
 PARAMETER_BEATS = FIELDS * UNIT_CHANNELS // PARAMETER_BLOCK
 GROUPS = 160
+READ_CYCLES = 12
 
 
 class Rings:
@@ -29,6 +30,9 @@ class Rings:
         self.arrived = deque([False] * 3)
         self.written: list[tuple[int, int]] = []
         self.was_full = False
+        # Room is there again when the last reads are over, and some cycles more.
+        self.used = 0
+        self.given_back = deque([0] * READ_CYCLES)
 
     def drive(self, ctx: SimulatorContext) -> tuple[bool, bool, bool]:
         """Set the inputs; return what ends in this cycle."""
@@ -55,11 +59,16 @@ class Rings:
             self.written.append((ctx.get(dut.write_place), ctx.get(dut.write_pair)))
         self.was_full |= self.begun == self.filled and not ctx.get(dut.fill.ready)
         filled = self.filled
+        if self.begun == self.filled:
+            has_room = self.used + self.passes[min(self.begun, GROUPS - 1)] <= PASS_PLACES
+            has_room &= self.begun - self.results < PARAMETER_PLACES
+            assert bool(ctx.get(dut.fill.ready)) == has_room
         self.words.append(False)
         if ctx.get(dut.fill.command) and ctx.get(dut.fill.ready):
             used = sum(self.passes[self.ended : self.begun])
             assert used + self.passes[self.begun] <= PASS_PLACES
             assert self.begun - self.results < PARAMETER_PLACES
+            self.used += self.passes[self.begun]
             self.begun, self.beat = self.begun + 1, 0
         elif ctx.get(dut.fill.beat) and ctx.get(dut.fill.takes):
             self.take_beat(ctx)
@@ -87,6 +96,8 @@ class Rings:
             # A group can be used from the fourth cycle behind its last beat on.
             self.available += self.arrived.popleft() - takes
             self.taken += takes
+            self.used -= self.given_back.popleft()
+            self.given_back.append(self.passes[self.ended] if ends else 0)
             self.ended += ends
             self.results += ends_results
             await ctx.tick()

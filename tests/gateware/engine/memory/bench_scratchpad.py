@@ -15,6 +15,9 @@ from tests.support.gateware import bench, stream_drivers
 __all__ = ["random_accesses"]
 
 
+_OTHERS = (LineSource.LOADED, LineSource.CONVERTED)
+
+
 def _bytes(memory: Any, first: int) -> int:
     """Return 16 bytes as a word; addresses wrap at a power of two."""
     octets = np.take(memory, range(first, first + LINE_BYTES), mode="wrap")
@@ -28,12 +31,27 @@ def _change(memory: Any, line: int, mask: int, data: int) -> None:
             memory[line * LINE_BYTES + k] = data >> 8 * k & 0xFF
 
 
-def _show(dut: Any, rng: random.Random) -> LineSource:
-    """Show something instead of a line, often; it has no effect on what banks give."""
-    source: LineSource = rng.choice([LineSource.MEMORY, *LineSource])
-    dut.others__source.value = source.value
-    dut.others__loaded.value = rng.getrandbits(8 * LINE_BYTES)
-    return source
+class _Shown:
+    """What is shown instead of a line, often; it has no effect on what banks give."""
+
+    def __init__(self, dut: Any, rng: random.Random) -> None:
+        self._dut, self._rng = dut, rng
+        self.source = LineSource.MEMORY
+        self._due: dict[int, int] = {}
+
+    def step(self, cycle: int) -> None:
+        """Compare what was chosen two cycles ago, give what was a cycle ago, and choose."""
+        dut, rng = self._dut, self._rng
+        if cycle in self._due:
+            got, expected = int(dut.line_read_data.value), self._due.pop(cycle)
+            assert got == expected, f"cycle {cycle}: {got:#x} is shown, not {expected:#x}"
+        given = {other: rng.getrandbits(8 * LINE_BYTES) for other in _OTHERS}
+        dut.others__loaded.value = given[LineSource.LOADED]
+        dut.others__converted.value = given[LineSource.CONVERTED]
+        if self.source in given:
+            self._due[cycle + 1] = given[self.source]
+        self.source = rng.choice([LineSource.MEMORY, *LineSource])
+        dut.others__source.value = self.source.value
 
 
 def _check_bank(dut: Any, line: int, expected: int | None) -> None:
@@ -49,7 +67,7 @@ async def random_accesses(dut: Any) -> None:
     """Use all ports in every cycle, often in the same lines, and compare what they read."""
     values = bench.parameters()
     rng = random.Random(values["seed"])
-    size = values["size_bytes"]
+    base, size = 0, values["size_bytes"]
     memory = np.zeros(1 << (size - 1).bit_length(), np.uint8)
     dut.line_write.value = 0
     await stream_drivers.reset(dut.clk, dut.rst)
@@ -57,8 +75,8 @@ async def random_accesses(dut: Any) -> None:
     unaligned: dict[str, dict[int, tuple[int, int]]] = {port: {} for port in ports}
     lines: dict[int, tuple[int, int]] = {}
     banks: dict[int, tuple[int, int | None]] = {}
+    shown = _Shown(dut, rng)
     previous: dict[str, int] = {}
-    base = 0
     for cycle in range(values["count"]):
         for port, address in previous.items():
             # The access to the memory is one cycle after the address, as it is before the write.
@@ -75,7 +93,7 @@ async def random_accesses(dut: Any) -> None:
                     f"cycle {cycle}: {name} {got:#x}, not {expected:#x}, from byte {first}"
                 )
         _check_bank(dut, *banks.pop(cycle, (0, None)))
-        source = _show(dut, rng)
+        shown.step(cycle)
         if cycle % 64 == 0:
             base = rng.choice((0, size - 64, rng.randrange(size)))
         line = (base + rng.randrange(128)) % len(memory) // LINE_BYTES
@@ -98,7 +116,7 @@ async def random_accesses(dut: Any) -> None:
         if not is_write:
             found = line * LINE_BYTES, _bytes(memory, line * LINE_BYTES)
             banks[cycle + 1] = line, found[1]
-            if source == LineSource.MEMORY:
+            if shown.source == LineSource.MEMORY:
                 lines[cycle + LINE_READ_CYCLES] = found
         else:
             _change(memory, line, mask, data)

@@ -5,13 +5,14 @@ import math
 
 import numpy as np
 import pytest
-from amaranth.sim import SimulatorContext
+from amaranth.sim import Simulator, SimulatorContext
 
 from kiwicha.compiler.engine.cost.move_work import move_cycles
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.latencies import MOVE_START_CYCLES, SCRATCHPAD_READ_CYCLES
 from kiwicha.contract.moves import EngineMove
 from kiwicha.gateware.engine.moves.move_unit import MoveUnit
+from kiwicha.gateware.engine.moves.piece_lines import PieceLines
 from tests.gateware.engine.move_jobs import Move, move_job, move_schedule, random_move
 from tests.support.gateware.unit_simulation import UnitSimulation
 
@@ -47,6 +48,7 @@ def moved(jobs: list[EngineMove], memory: np.ndarray) -> list[int]:
                 if ctx.get(unit.done):
                     assert ends_at is None
                     ends_at = cycle + SCRATCHPAD_READ_CYCLES
+                assert ctx.get(unit.is_busy) == (cycle > 0 and ends_at is None)
                 if ctx.get(unit.writes.valid):
                     write = unit.writes.payload
                     mask, line = ctx.get(write.mask), ctx.get(write.line) * LINE_BYTES
@@ -161,3 +163,29 @@ def test_cycles_are_as_predicted(seed: int) -> None:
     reads, writes = move_schedule(move, target, -MOVE_START_CYCLES)
     cycles = move_cycles(move_job(move, 0, target))
     assert cycles == pytest.approx(max(*reads, *writes) + 1, rel=0.05, abs=4)
+
+
+def test_the_longest_piece_has_a_line_more_than_its_bytes_fill() -> None:
+    target, size = 8 * LINE_BYTES + 1, 1 << 16
+    dut = PieceLines()
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(dut.target, target)
+        ctx.set(dut.last_byte, size - 1)
+        await ctx.tick()
+        ctx.set(dut.takes, 1)
+        for number in range(size // LINE_BYTES + 1):
+            is_last = number == size // LINE_BYTES
+            assert ctx.get(dut.is_last) == is_last
+            assert ctx.get(dut.line) == target // LINE_BYTES + number
+            edges = 0 if number else 1, 0 if is_last else LINE_BYTES - 1
+            assert (ctx.get(dut.low), ctx.get(dut.high)) == edges
+            await ctx.tick()
+        # The next one begins.
+        assert not ctx.get(dut.is_last)
+        assert ctx.get(dut.line) == target // LINE_BYTES
+
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()

@@ -1,5 +1,6 @@
 """Bench of both decoders of weight streams against the reference's input and output."""
 
+import itertools
 import math
 import random
 from dataclasses import dataclass
@@ -166,6 +167,22 @@ class _PairSink(stream_drivers.Sink):
                 assert first == second, f"cycle {cycle}: a lone beat must come twice"
 
 
+class _Ends:
+    """Notes how many beats were passed on when streams ended."""
+
+    def __init__(self, dut: Any, sink: stream_drivers.Sink) -> None:
+        self._dut, self._sink = dut, sink
+        self.at: list[int] = []
+
+    def drive(self) -> None:
+        """Do nothing."""
+
+    def sample(self, cycle: int) -> None:
+        """Look for the end of a stream."""
+        if int(self._dut.ends.value):
+            self.at.append(len(self._sink.taken))
+
+
 class _Bench:
     """A decoder between two stalling neighbours."""
 
@@ -200,7 +217,10 @@ class _Bench:
                 dut.beats__valid, dut.beats__ready, dut.beats__payload, rng, stall
             )
         )
-        self.drivers: list[stream_drivers.Driver] = [self.groups, self.stored, self.sink]
+        self.ends = _Ends(dut, self.sink)
+        self.drivers: list[stream_drivers.Driver] = [
+            *(self.groups, self.stored, self.sink, self.ends)
+        ]
         self.dut = dut
 
     def is_over(self) -> bool:
@@ -238,6 +258,9 @@ async def good_streams(dut: Any) -> None:
     for number, (beat, expected) in enumerate(zip(made.sink.taken, made.expected, strict=True)):
         assert beat == expected, f"beat {number}: {beat:032x}, not {expected:032x}"
     assert made.stored.is_done
+    # All beats of the streams up to one are there when it ends.
+    counts = [len(_beats(job.raw)) for job in jobs]
+    assert made.ends.at == list(itertools.accumulate(counts))
 
 
 @cocotb.test()
@@ -294,6 +317,7 @@ async def bad_streams(dut: Any) -> None:
             await stream_drivers.run_until(dut.clk, made.drivers, is_bad, limit_cycles=made.limit)
         except AssertionError as error:
             raise AssertionError(f"stream {number}, {kind}: {error}") from error
+        assert not made.ends.at, f"stream {number}, {kind}: it is bad, and ends"
         assert len(made.sink.taken) <= job.beats_of_groups
         assert len(made.stored.taken_cycles) <= job.words
         await FallingEdge(dut.clk)

@@ -28,6 +28,8 @@ __all__ = ["groups"]
 _BANKS = range(2)
 _SHORT_SHARE = 0.5
 _PAIR_SHARE = 0.7
+_REDUCED_CYCLES = 2
+"""From a beat until its bytes are there less the zero point."""
 
 
 @dataclass(frozen=True)
@@ -139,12 +141,11 @@ class _Filler:
         dut: Any,
         groups: list[Group],
         rng: random.Random,
-        stall: float,
-        *,
-        is_resident: bool,
+        values: dict[str, Any],
     ) -> None:
-        self.dut, self.groups, self.rng, self.stall = dut, groups, rng, stall
-        self.is_resident = is_resident
+        self.dut, self.groups, self.rng, self.stall = dut, groups, rng, values["stall"]
+        self.is_resident = values["is_resident"]
+        self.is_unsigned, self.zero_point = values["is_unsigned"], values["zero_point"]
         self.settled_at: list[int] = []
         """When the parameters of the bank of each group can be overwritten."""
         self.started, self.sent = 0, 0
@@ -153,6 +154,7 @@ class _Filler:
         self.offered = 1
         self.full_at: list[int] = []
         self.command_at: list[int] = []
+        self.offered_beats: list[int] = []
 
     def drive(self) -> None:
         """Offer a command or a beat; garbage where nothing is offered."""
@@ -183,6 +185,7 @@ class _Filler:
             dut.fill__is_pair.value = int(self.offers_beat and self.offered > 1)
         dut.fill__beats__payload.value = beat
         dut.fill__parameters.value = beat
+        self.offered_beats.append(beat)
 
     def _choose(self) -> int:
         """Return whether the next two beats come together, or one."""
@@ -196,7 +199,14 @@ class _Filler:
         return 2 if can_pair and self.rng.random() < _PAIR_SHARE else 1
 
     def sample(self, cycle: int) -> None:
-        """Note what is taken in this cycle."""
+        """Note what is taken in this cycle, and compare what came of the bytes two cycles ago."""
+        if cycle >= _REDUCED_CYCLES:
+            beat = self.offered_beats[cycle - _REDUCED_CYCLES]
+            octets = (beat & ((1 << 8 * BEAT_BYTES) - 1)).to_bytes(BEAT_BYTES, "little")
+            low = 0 if self.is_unsigned else 128
+            expected = [(octet + low) % 256 - low - self.zero_point for octet in octets]
+            got = signed_fields(int(self.dut.reduced.value), OPERAND_BITS, BEAT_BYTES)
+            assert got == expected, f"cycle {cycle}: {got}, not {expected}"
         takes_beat = self.offers_beat and int(self.dut.fill__beats__ready.value)
         if self.offers_command and int(self.dut.fill__commands__ready.value):
             assert self.started == len(self.full_at), "a command was taken during a fill"
@@ -326,17 +336,14 @@ async def groups(dut: Any) -> None:
     values = bench.parameters()
     rng = random.Random(values["seed"])
     outputs = outputs_of(values["macs"])
-    filler = _Filler(
-        dut,
-        _random_groups(rng, values, outputs),
-        rng,
-        values["stall"],
-        is_resident=values["is_resident"],
-    )
+    filler = _Filler(dut, _random_groups(rng, values, outputs), rng, values)
     reader = _Reader(dut, values, filler)
     dut.fill__zero_point.value = values["zero_point"] & 0x1FF
     dut.fill__is_unsigned.value = int(values["is_unsigned"])
+    dut.fill__is_table.value = 0
     dut.is_skewed.value = int(values["is_skewed"])
+    dut.is_lookup.value = 0
+    dut.take_table.value = 0
     if values["has_pairs"]:
         dut.fill__wraps.value = 0
     if has_packed(values["macs"]):

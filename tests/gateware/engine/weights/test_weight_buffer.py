@@ -8,11 +8,12 @@ import pytest
 
 from kiwicha.contract.engine import has_packed, outputs_of
 from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
-from tests.support.choices import at_night
+from tests.support.choices import at_night, by_day
 from tests.support.gateware import bench
 
 TOP = "weight_buffer"
 BENCH = "tests.gateware.engine.weights.bench_weight_buffer.groups"
+TABLES = "tests.gateware.engine.weights.bench_weight_tables.tables"
 DEPTHS = {32: 64, 64: 512, 128: 128, 256: 128}
 
 
@@ -36,9 +37,10 @@ def simulators() -> bench.Simulators:
 @pytest.mark.parametrize(
     ("macs", "lanes", "pairs", "stall", "is_unsigned", "zero_point", "is_skewed"),
     [
-        (64, 8, "", 0, 0, 0, 1),
+        (64, 8, "", 0, 1, 43, 1),
         at_night((64, 4, "", 0.4, 1, 255, 0)),
-        (64, 8, "", 0.1, 0, -128, 1),
+        (64, 8, "", 0.1, 0, -44, 1),
+        at_night((64, 8, "", 0.1, 0, -128, 1)),
         at_night((32, 4, "", 0, 1, 131, 1)),
         at_night((32, 4, "", 0.3, 0, 127, 0)),
         at_night((128, 8, "", 0.1, 0, 0, 1)),
@@ -80,6 +82,20 @@ def test_reads_what_was_sent(
         given = {**values, "is_packed": is_packed}
         simulator = simulators[macs, lanes, has_pairs, is_resident]
         bench.run(simulator, TOP, BENCH, given, tmp_path / str(is_packed))
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize(("zero_point", "is_unsigned", "stall"), by_day((0, 0, 0), (99, 1, 0.4)))
+def test_looks_up_tables_and_passes_them_on(
+    simulators: dict[tuple[int, int, bool, bool], Path],
+    tmp_path: Path,
+    zero_point: int,
+    is_unsigned: int,
+    stall: float,
+) -> None:
+    values = {"seed": zero_point, "count": 12, "zero_point": zero_point}
+    values |= {"is_unsigned": is_unsigned, "stall": stall}
+    bench.run(simulators[64, 8, False, False], TOP, TABLES, values, tmp_path)
 
 
 @pytest.mark.parametrize(
