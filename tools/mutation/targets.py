@@ -157,10 +157,28 @@ TARGETS = {
             ),
         ),
         *(
+            Target(
+                f"kiwicha.compiler.check.{name}",
+                tuple(f"tests/compiler/check/test_{tests}.py" for tests in (name, "rules")),
+            )
+            for name in ("tensors", "shapes", "scales")
+        ),
+        *(
             Target(f"kiwicha.compiler.check.{name}", ("tests/compiler/check/test_rules.py",))
             for name in (
-                *("model", "rules", "problems", "tensors", "shapes", "scales", "images", "moves"),
-                *("image_moves", "index_moves", "pairs", "unary", "integers", "matrix_products"),
+                *(
+                    "model",
+                    "rules",
+                    "problems",
+                    "images",
+                    "moves",
+                    "image_moves",
+                    "index_moves",
+                    "pairs",
+                    "unary",
+                    "integers",
+                    "matrix_products",
+                ),
                 *("recurrent", "shorts", "signal", "signal_streams", "variables", "wide_types"),
             )
         ),

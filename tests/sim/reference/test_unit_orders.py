@@ -138,6 +138,7 @@ def test_all_channels_of_a_row_are_read() -> None:
     ("groups", "last_beats", "byte", "is_written"),
     [
         (1, 1, 0, True),
+        (1, 1, 5, True),
         (1, 1, 7, True),
         (1, 1, 8, False),
         (1, 2, 8, True),
