@@ -30,7 +30,122 @@ class CEquivalent:
     reason: str
 
 
-C_EQUIVALENTS: tuple[CEquivalent, ...] = ()
+C_EQUIVALENTS: tuple[CEquivalent, ...] = (
+    CEquivalent(
+        "arg_max.c",
+        "if (__builtin_expect(largest != best[word], 0)) {",
+        "0 -> 1",
+        "it tells the compiler what is likely",
+    ),
+    CEquivalent(
+        "cast.c",
+        "case 4:",
+        "4 -> 5",
+        "the other way does the same, and takes longer",
+    ),
+    CEquivalent(
+        "check.c",
+        "return product > UINT32_MAX ? UINT32_MAX : (uint32_t)product;",
+        "> -> >= in return product > UINT32_MAX ? UINT32",
+        "a product that is UINT32_MAX stays so",
+    ),
+    CEquivalent(
+        "elementwise.c",
+        "return a < b ? a : b;",
+        "< -> <= in return a < b ? a : b;",
+        "what is as large takes the place of itself",
+    ),
+    CEquivalent(
+        "matrix_product.c",
+        "return total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;",
+        "> -> >= in return total > UINT32_MAX ? UINT32",
+        "a total that is UINT32_MAX stays so",
+    ),
+    CEquivalent(
+        "maximum.c",
+        "if (depth >= LONG_ROW) {",
+        ">= -> > in if (depth >= LONG_ROW) {",
+        "both ways give the same, in another time",
+    ),
+    CEquivalent(
+        "maximum.c",
+        "#pragma GCC unroll 1",
+        "1 -> 0",
+        "it tells the compiler how to compile a loop",
+    ),
+    CEquivalent(
+        "ordered.c",
+        "case 4:",
+        "4 -> 3",
+        "the other way does the same, and takes longer",
+    ),
+    CEquivalent(
+        "resize_bilinear.c",
+        "if (column->pixels[0] == pixels[1] && pixels[0] != pixels[1]) {",
+        "0 -> 1",
+        "a column that is not kept is blended again",
+    ),
+    CEquivalent(
+        "resize_bilinear.c",
+        "pixels[k] = pixel;",
+        "pixels[k] = pixel; -> nothing",
+        "a column that is not kept is blended again",
+    ),
+    CEquivalent(
+        "short_line.c",
+        "const int32_t x = input[k] < first ? first : input[k] > last ? last : input[k];",
+        "< -> <= in nt32_t x = input[k] < first ? first : inp",
+        "what is as large takes the place of itself",
+    ),
+    CEquivalent(
+        "short_line.c",
+        "const int32_t x = input[k] < first ? first : input[k] > last ? last : input[k];",
+        "> -> >= in ? first : input[k] > last ? last : input",
+        "what is as large takes the place of itself",
+    ),
+    CEquivalent(
+        "short_pool.c",
+        "result = value > result ? value : result;",
+        "> -> >= in result = value > result ? value : re",
+        "what is as large takes the place of itself",
+    ),
+    CEquivalent(
+        "short_softmax.c",
+        "(int16_t)((int32_t)(probability - (probability >> PROBABILITY_BITS)) + INT16_MIN);",
+        "+ -> - in PROBABILITY_BITS)) + INT16_MIN);",
+        "the same number modulo 2**16",
+    ),
+    CEquivalent(
+        "signal_stream.c",
+        "if (first < p->kept) {",
+        "< -> <= in if (first < p->kept) {",
+        "nothing is copied then",
+    ),
+    CEquivalent(
+        "simd_add.c",
+        "uint32_t word = 0;",
+        "0 -> 1",
+        "four bytes are pushed behind it, and it is lost",
+    ),
+    CEquivalent(
+        "simd_conv.c",
+        "const uint32_t count = pixels < p->tile_pixels ? pixels : p->tile_pixels;",
+        "< -> <= in 32_t count = pixels < p->tile_pixels ? pi",
+        "what is as large takes the place of itself",
+    ),
+    CEquivalent(
+        "simd_depthwise_conv.c",
+        "const uint32_t budget = KIWICHA_DATA_CACHE_BYTES - 512;",
+        "512 -> 513",
+        "it says in which order rows are computed",
+    ),
+    CEquivalent(
+        "simd_window.c",
+        "const uint32_t now = inside == 0 ? 1 : inside < count ? inside : count;",
+        "< -> <= in e == 0 ? 1 : inside < count ? inside : co",
+        "what is as large takes the place of itself",
+    ),
+)
 """In the order of files."""
 
 

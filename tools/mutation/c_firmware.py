@@ -11,7 +11,11 @@ from tools.verification.c_programs import HOST, host_sources
 
 __all__ = ["CFirmware"]
 
-_FLAGS = ("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-DKIWICHA_HAS_CFU_MODEL", "-O1", "-w")
+_SANITIZERS = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
+_FLAGS = (
+    *("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-DKIWICHA_HAS_CFU_MODEL", "-O1", "-w"),
+    *_SANITIZERS,
+)
 
 
 class CFirmware:
@@ -32,7 +36,7 @@ class CFirmware:
         compiler = tools.cxx().command
         includes = (f"-I{include}" for include in (folder, *RUNTIME_FOLDERS, HOST))
         self._compile = [*compiler, *_FLAGS, *includes]
-        self._link = [*compiler, "-o", "native"]
+        self._link = [*compiler, *_SANITIZERS, "-o", "native"]
         self._objects = {path: folder / f"{path.stem}.o" for path in host_sources(config)}
         for source, compiled in self._objects.items():
             tools.run(self._command(source, compiled), name="the compiler", folder=folder)

@@ -471,6 +471,12 @@ EQUIVALENTS = (
         "no two calls have one place",
     ),
     Equivalent(
+        "compiler.check.model",
+        "done.add(number)",
+        "done.add(number) -> pass",
+        "what has no circle is looked at again",
+    ),
+    Equivalent(
         "compiler.memory.plan",
         "if other.offset >= item.offset + item.buffer.bytes:",
         (

@@ -159,15 +159,16 @@ TARGETS = {
         *(
             Target(
                 f"kiwicha.compiler.check.{name}",
-                tuple(f"tests/compiler/check/test_{tests}.py" for tests in (name, "rules")),
+                tuple(
+                    f"tests/compiler/check/test_{tests}.py" for tests in (name, "rules", "remedies")
+                ),
             )
-            for name in ("tensors", "shapes", "scales")
+            for name in ("model", "tensors", "shapes", "scales")
         ),
         *(
             Target(f"kiwicha.compiler.check.{name}", ("tests/compiler/check/test_rules.py",))
             for name in (
                 *(
-                    "model",
                     "rules",
                     "problems",
                     "images",

@@ -19,9 +19,13 @@ from kiwicha.contract.configs import Config, find_config
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.firmware.sources import FOLDER, runtime_sources
+from kiwicha.kernels.log_softmax import LogSoftmax
 from kiwicha.kernels.lookup import Lookup
 from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.kernels.resize_bilinear import Blend
+from kiwicha.kernels.softmax import Softmax
+from kiwicha.numerics.logarithm import log_softmax_distances
+from kiwicha.numerics.requantization import softmax_exponentials
 from kiwicha.program.image import Program
 from kiwicha.zoo import models as zoo
 from tests.support.models import random_glue, random_models, random_moves, random_shorts
@@ -30,7 +34,13 @@ from tests.support.models.signal_streams import STREAMS
 from tests.support.models.signals import SIGNALS
 from tests.support.models.streaming import STREAMING, sets
 from tests.support.models.weighted_sums import FIRST_INPUT, WEIGHTED_SUM, weighted_sums
-from tests.support.programs.cases import CASES, add_step, l2_normalization, resize_bilinear
+from tests.support.programs.cases import (
+    CASES,
+    add_step,
+    arg_max,
+    l2_normalization,
+    resize_bilinear,
+)
 from tests.support.programs.copies import copy_case
 from tests.support.programs.every_kernel import FIRMWARE_KERNELS, every_kernel
 from tests.support.programs.spread import SPREAD, spread
@@ -58,6 +68,7 @@ _ODD_KERNELS = (
     *(Kernel.RESIZE_BILINEAR, Kernel.MATRIX_PRODUCT),
 )
 """Kernels of which every tensor may begin at any byte."""
+_GUARD_BYTES = 8
 _CASTS = 13
 _COPIES = 60
 _INFERENCES = 4
@@ -146,50 +157,75 @@ def _steps(seeds: int, steps: int) -> Iterator[CProgram]:
             yield _built(builder)
 
 
-class _OddBuilder(ProgramBuilder):
-    """Collects steps whose inputs and outputs are copied to and from odd bytes."""
+class _GuardedBuilder(ProgramBuilder):
+    """Collects steps with known bytes behind each output, which must stay what they are.
 
-    def __init__(self, config: str) -> None:
+    Parameters
+    ----------
+    config : str
+        Name of the configuration.
+    is_odd : bool
+        Inputs and outputs begin at odd bytes, from and to which they are copied.
+    """
+
+    def __init__(self, config: str, *, is_odd: bool = False) -> None:
         super().__init__(config)
-        self.copies: list[tuple[Ref, Ref]] = []
+        self._is_odd = is_odd
+        self._copies: list[tuple[Ref, Ref]] = []
+        self._guard = super().input(np.arange(1, _GUARD_BYTES + 1, dtype=np.int8))
 
-    def odd(self, size: int) -> Ref:
-        """Reserve bytes one or three behind a multiple of 16."""
+    def _place(self, size: int) -> Ref:
+        """Reserve bytes, or one or three behind a multiple of 16."""
         ref = self.arena(size + 3)
-        return Ref(ref.offset + 1 + ref.offset // 16 % 2 * 2, size)
+        more = 1 + ref.offset // 16 % 2 * 2 if self._is_odd else 0
+        return Ref(ref.offset + more, size)
 
     def input(self, values: NDArray[np.int8]) -> Ref:
         """Add an input of the model; return where it is copied to."""
-        source, place = super().input(values), self.odd(values.size)
+        source, place = super().input(values), self._place(values.size)
         self.step(Kernel.COPY, whole_copy(source, place))
         return place
 
     def output(self, shape: Sequence[int]) -> Ref:
-        """Add an output of the model; return where it is copied from."""
+        """Add an output of the model and one for the bytes behind it."""
         target = super().output(shape)
-        self.copies.append((self.odd(target.bytes), target))
-        return self.copies[-1][0]
+        place = self._place(target.bytes + _GUARD_BYTES)
+        behind = Ref(place.offset + target.bytes, _GUARD_BYTES)
+        self.step(Kernel.COPY, whole_copy(self._guard, behind))
+        place = dataclasses.replace(place, bytes=target.bytes)
+        self._copies += [(place, target), (behind, super().output((_GUARD_BYTES,)))]
+        return place
 
-    def program(self) -> Program:
+    def guarded(self) -> CProgram:
         """Give the Program."""
-        for source, target in self.copies:
+        for source, target in self._copies:
             self.step(Kernel.COPY, whole_copy(source, target))
-        return super().program()
+        return _built(self)
 
 
 def _corners() -> Iterator[CProgram]:
     """Give Programs of what random steps seldom are."""
-    for kernel in _ODD_KERNELS:
-        builder, rng = _OddBuilder(CONFIG.name), np.random.default_rng(kernel)
+    kernels = [(kernel, False) for kernel in FIRMWARE_KERNELS if KERNEL_PARAMS[kernel] in CASES]
+    for kernel, is_odd in (*kernels, *((kernel, True) for kernel in _ODD_KERNELS)):
+        guarded = _GuardedBuilder(CONFIG.name, is_odd=is_odd)
+        rng = np.random.default_rng(kernel)
         for number in range(6):
-            add_step(builder, kernel, rng, number)
-        yield CProgram(builder.program(), builder.input_bytes)
-    odd, rng = _OddBuilder(CONFIG.name), np.random.default_rng(0)
-    for size in (1, 3, 70):
-        source, target = odd.input(int8s(rng, (size,))), odd.output((size,))
-        table = odd.constant(rng.permutation(256) - 128, np.int8)
-        odd.step(Kernel.LOOKUP, Lookup(source, target, table))
-    yield CProgram(odd.program(), odd.input_bytes)
+            add_step(guarded, kernel, rng, number)
+        yield guarded.guarded()
+    rng = np.random.default_rng(0)
+    for is_odd in (False, True):
+        guarded = _GuardedBuilder(CONFIG.name, is_odd=is_odd)
+        for size in (1, 3, 70):
+            source, target = guarded.input(int8s(rng, (size,))), guarded.output((size,))
+            table = guarded.constant(rng.permutation(256) - 128, np.int8)
+            guarded.step(Kernel.LOOKUP, Lookup(source, target, table))
+        yield guarded.guarded()
+    for config in (CONFIG, _WITH_ENGINE):
+        positions = ProgramBuilder(config.name)
+        for outer, depth, inner in ((2, 9, 2), (1, 7, 24), (2, 5, 28), (1, 30, 29)):
+            arg_max.add_shape(positions, Kernel.ARG_MAX, rng, outer, depth, inner)
+        yield _built(positions)
+    yield _rows()
     builder = ProgramBuilder(CONFIG.name)
     for number in range(2 * _CASTS):
         add_step(builder, Kernel.CAST, rng, number)
@@ -203,6 +239,23 @@ def _corners() -> Iterator[CProgram]:
                 builder, Kernel.RESIZE_BILINEAR, rng, blend, shape, out, 128 * (channels % 4 == 1)
             )
     yield _built(builder)
+
+
+def _rows() -> CProgram:
+    """Give a Program of rows whose maxima are any, short and long."""
+    builder, rng = ProgramBuilder(CONFIG.name), np.random.default_rng(1)
+    exponentials = builder.constant(softmax_exponentials(0.05, 1.0))
+    distances = builder.constant(log_softmax_distances(0.05))
+    for most in (127, 126, 125, 124, 0, -1, -127, -128):
+        for depth in (5, 400):
+            source = builder.input(np.minimum(int8s(rng, (3, depth)), np.int8(most)))
+            refs = source, builder.output((3, depth)), exponentials
+            builder.step(Kernel.LOG_SOFTMAX, LogSoftmax(*refs, distances, 3, depth, 127))
+            target = builder.output((3, depth))
+            builder.step(
+                Kernel.SOFTMAX, Softmax(source, target, exponentials, 3, depth, -128, Ref())
+            )
+    return _built(builder)
 
 
 def _copies() -> CProgram:

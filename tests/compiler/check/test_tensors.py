@@ -47,10 +47,19 @@ def sliced(kind: Any, code: str = "SLICE") -> bytes:
     return model.single(code, operands, model.activation("y", (2, 2)))
 
 
-def gathered(kind: Any) -> bytes:
+def sparse() -> bytes:
+    """Give a RELU of a sparse tensor."""
+    model = Model()
+    x = model.activation("x")
+    model.tensors[x].is_sparse = True
+    return model.single("RELU", [x], model.activation("y"))
+
+
+def gathered(kind: Any, *, is_sparse: bool = False) -> bytes:
     """Give a GATHER of rows by computed numbers."""
     model = Model()
     operands = [model.activation("x", (5, 2)), model.activation("p", (3,), dtype=kind, scale=None)]
+    model.tensors[operands[1]].is_sparse = is_sparse
     return model.single("GATHER", operands, model.activation("y", (3, 2)))
 
 
@@ -100,6 +109,8 @@ REFUSED = {
     "int8 and uint8": pair("MUL", {}, UNSIGNED, {}),
     "weights of uint8 for int8": conv(w={"dtype": np.uint8, "zero_point": 128}),
     "numbers of int16": gathered(np.int16),
+    "sparse numbers": gathered(np.int32, is_sparse=True),
+    "a sparse tensor": sparse(),
     "axes of int64": mean([1, 2], (1, 2), dtype=np.int64),
     "a type that only others can have": unary("RELU", {"dtype": np.int16}, {}),
     "two types that are moved": unary("RESHAPE", {"dtype": np.int32, "scale": None}, {}),
