@@ -1,8 +1,10 @@
 """Programs for faults in C: good ones with their outputs, and bad ones with their status."""
 
 import dataclasses
+import resource
+import struct
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,16 +12,16 @@ import numpy as np
 
 from kiwicha.contract.cfu import Status
 from kiwicha.errors import ToolError
-from kiwicha.firmware.native import run_native
 from kiwicha.kernels.element_types import numpy_type
 from kiwicha.sim.reference.executor import Session
 from tests.support.programs.broken_parameters import broken_programs
 from tools.verification.c_programs import CProgram, c_programs
 
-__all__ = ["CCase", "bad_cases", "good_cases"]
+__all__ = ["CCase", "are_right", "bad_cases", "good_cases", "write_cases"]
 
-_SECONDS = 10.0
-"""What a Program may take, many times as long as without a fault."""
+_SECONDS = 30
+"""Of processor time, what all Programs may take: many times as long as without a fault."""
+_EXIT_USAGE = 64
 
 
 @dataclass(frozen=True)
@@ -32,31 +34,60 @@ class CCase:
         The Program.
     config : str
         Name of its configuration.
+    inferences : int
+        How many there are.
     inputs, outputs : sequence of bytes
         Of all inferences.
     statuses : tuple of Status
-        The firmware's answer: one of these.
+        The firmware's answer: one of these two.
     """
 
     raw: bytes
     config: str
+    inferences: int = 1
     inputs: Sequence[bytes] = ()
-    outputs: tuple[bytes, ...] = ()
-    statuses: tuple[Status, ...] = (Status.OK,)
+    outputs: Sequence[bytes] = ()
+    statuses: tuple[Status, Status] = (Status.OK, Status.OK)
 
-    def is_right(self, executable: Path) -> bool:
-        """Whether it comes to what it must."""
-        try:
-            found = run_native(
-                executable,
-                self.raw,
-                self.inputs,
-                outputs=len(self.outputs),
-                timeout_seconds=_SECONDS,
-            )
-        except (ToolError, subprocess.TimeoutExpired):
-            return False
-        return found.status in self.statuses and found.outputs == self.outputs
+    def pack(self) -> bytes:
+        """Return it as ``c_cases.c`` reads it."""
+        inputs, outputs = b"".join(self.inputs), b"".join(self.outputs)
+        sizes = (len(self.raw), len(inputs), len(outputs), self.inferences, 0, 0)
+        head = struct.pack("<8I", *(int(status) for status in self.statuses), *sizes)
+        return head + self.raw + inputs + outputs
+
+
+def write_cases(cases: Iterable[CCase], path: Path) -> None:
+    """Write cases to a file."""
+    path.write_bytes(b"".join(case.pack() for case in cases))
+
+
+def are_right(executable: Path, cases: Path) -> bool:
+    """Whether all Programs of a file come to what they must, in time and without a finding.
+
+    Parameters
+    ----------
+    executable : Path
+        The firmware with ``c_cases.c``.
+    cases : Path
+        Of `write_cases`.
+
+    Raises
+    ------
+    ToolError
+        If the file cannot be read.
+    """
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    done = subprocess.run(
+        [str(executable), str(cases)], capture_output=True, check=False, preexec_fn=limit
+    )
+    if done.returncode == _EXIT_USAGE:
+        raise ToolError(f"{cases} must be a file of cases")
+    return not done.returncode
 
 
 def good_cases(*, seeds: int, steps: int) -> Iterator[CCase]:
@@ -79,7 +110,8 @@ def _good(item: CProgram) -> CCase:
             for raw, tensor in zip(one, program.inputs, strict=True)
         ]
         outputs += [output.tobytes() for output in session.run(arrays)]
-    return CCase(program.to_bytes(), program.config.name, item.inputs, tuple(outputs))
+    count = len(item.sets)
+    return CCase(program.to_bytes(), program.config.name, count, item.inputs, outputs)
 
 
 def bad_cases() -> Iterator[CCase]:

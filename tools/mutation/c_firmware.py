@@ -1,4 +1,7 @@
-"""The firmware as a program of this machine, compiled file by file: another one takes a moment."""
+"""The firmware as a program of this machine, compiled file by file: another one takes a moment.
+
+Its ``main`` is that of ``c_cases.c``.
+"""
 
 import subprocess
 from pathlib import Path
@@ -37,7 +40,9 @@ class CFirmware:
         includes = (f"-I{include}" for include in (folder, *RUNTIME_FOLDERS, HOST))
         self._compile = [*compiler, *_FLAGS, *includes]
         self._link = [*compiler, *_SANITIZERS, "-o", "native"]
-        self._objects = {path: folder / f"{path.stem}.o" for path in host_sources(config)}
+        sources = [path for path in host_sources(config) if path != HOST / "main.c"]
+        sources.append(Path(__file__).with_name("c_cases.c"))
+        self._objects = {path: folder / f"{path.stem}.o" for path in sources}
         for source, compiled in self._objects.items():
             tools.run(self._command(source, compiled), name="the compiler", folder=folder)
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kiwicha.errors import ToolError
-from tools.mutation.c_cases import CCase, bad_cases, good_cases
+from tools.mutation.c_cases import CCase, are_right, bad_cases, good_cases, write_cases
 from tools.mutation.c_equivalents import equivalent_c_faults
 from tools.mutation.c_firmware import CFirmware
 from tools.mutation.c_operators import CFault, c_faults
@@ -33,15 +33,17 @@ _ELSEWHERE = {"engine", "engine_pause"}
 
 
 class _Trials:
-    """Firmware of each configuration, and its Programs."""
+    """Firmware of each configuration, and files of its Programs."""
 
     def __init__(self, folder: Path, cases: list[CCase]) -> None:
         self._firmware = {
             config.name: CFirmware(config, folder / config.name) for config in CONFIGS
         }
-        self._cases = {name: [c for c in cases if c.config == name] for name in self._firmware}
-        path = _files()[0]
-        if self.result(path, path.read_text(encoding="utf-8")) != Result.SURVIVED:
+        self._cases = {name: folder / f"{name}.cases" for name in self._firmware}
+        for name, path in self._cases.items():
+            write_cases((case for case in cases if case.config == name), path)
+        source = _files()[0]
+        if self.result(source, source.read_text(encoding="utf-8")) != Result.SURVIVED:
             raise ToolError("Programs must come to what they must without a fault")
 
     def result(self, path: Path, source: str) -> Result:
@@ -52,12 +54,8 @@ class _Trials:
             executable = firmware.build(path, source)
             if executable is None:
                 return Result.BROKEN
-            cases = self._cases[name]
-            for place, case in enumerate(cases):
-                if not case.is_right(executable):
-                    # Next time it is the first.
-                    cases.insert(0, cases.pop(place))
-                    return Result.KILLED
+            if not are_right(executable, self._cases[name]):
+                return Result.KILLED
         return Result.SURVIVED
 
 
@@ -99,8 +97,6 @@ def main(arguments: list[str] | None = None) -> int:
     path_of_rows = CHECKS_RECORD if options.checks else RECORD
     rows = read_rows(path_of_rows)
     cases = [*bad_cases(), *good_cases(seeds=3, steps=6)]
-    if not options.checks:
-        cases.reverse()
     with tempfile.TemporaryDirectory(prefix="kiwicha-kernels-") as name:
         trials = _Trials(Path(name), cases)
         for path in _files():
