@@ -22,12 +22,15 @@ class CEquivalent:
         As in `CFault`.
     reason : str
         Why it is the same.
+    place : int or None
+        Among those with the same text and change; None: all of them.
     """
 
     file: str
     text: str
     change: str
     reason: str
+    place: int | None = None
 
 
 C_EQUIVALENTS: tuple[CEquivalent, ...] = (
@@ -54,6 +57,26 @@ C_EQUIVALENTS: tuple[CEquivalent, ...] = (
         "return a < b ? a : b;",
         "< -> <= in return a < b ? a : b;",
         "what is as large takes the place of itself",
+    ),
+    CEquivalent(
+        "check_layers.c",
+        "return value > UINT32_MAX - 3 ? UINT32_MAX : (value + 3) & ~3u;",
+        "3 -> 2",
+        "it becomes 0 instead of the largest number: no size is either",
+        0,
+    ),
+    CEquivalent(
+        "lstm.c",
+        "cell->hidden_shift = p->hidden_shift < 0 ? -1 - p->hidden_shift : -1;",
+        "0 -> 1",
+        "of 0 both give -1",
+    ),
+    CEquivalent(
+        "lstm.c",
+        "cell->hidden_shift = p->hidden_shift < 0 ? -1 - p->hidden_shift : -1;",
+        "1 -> 2",
+        "any negative number says that the scale is another",
+        1,
     ),
     CEquivalent(
         "matrix_product.c",
@@ -102,6 +125,12 @@ C_EQUIVALENTS: tuple[CEquivalent, ...] = (
         "const int32_t x = input[k] < first ? first : input[k] > last ? last : input[k];",
         "> -> >= in ? first : input[k] > last ? last : input",
         "what is as large takes the place of itself",
+    ),
+    CEquivalent(
+        "short_mean.c",
+        "for (uint32_t k = 0; k < axes.count; k++) {",
+        "< -> <= in (uint32_t k = 0; k < axes.count; k++) {",
+        "what is behind the last distance is not used, and 0 behind the last of all",
     ),
     CEquivalent(
         "short_pool.c",
@@ -159,9 +188,12 @@ def equivalent_c_faults(file: str, known: Sequence[CFault]) -> dict[int, CEquiva
     known : sequence of CFault
         All faults of the file.
     """
-    return {
-        fault.number: item
-        for item in C_EQUIVALENTS
-        for fault in known
-        if (item.file, item.text, item.change) == (file, fault.text, fault.change)
-    }
+    found = {}
+    for item in C_EQUIVALENTS:
+        if item.file != file:
+            continue
+        key = (item.text, item.change)
+        numbers = [fault.number for fault in known if (fault.text, fault.change) == key]
+        chosen = numbers if item.place is None else numbers[item.place : item.place + 1]
+        found |= dict.fromkeys(chosen, item)
+    return found

@@ -5,6 +5,7 @@ copies of every kind, models of one operator, and models that keep something bet
 """
 
 import dataclasses
+import math
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,12 +17,18 @@ from numpy.typing import NDArray
 from kiwicha import custom
 from kiwicha.compiler import compile_model
 from kiwicha.contract.configs import Config, find_config
+from kiwicha.contract.integers import IntegerOperation
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Kernel, Where
+from kiwicha.contract.program import DType, Kernel, Where
 from kiwicha.firmware.sources import FOLDER, runtime_sources
+from kiwicha.kernels.arg_max import ArgMax
+from kiwicha.kernels.integers import Integers
+from kiwicha.kernels.l2_normalization import L2Normalization
 from kiwicha.kernels.log_softmax import LogSoftmax
 from kiwicha.kernels.lookup import Lookup
+from kiwicha.kernels.pool import Pool
 from kiwicha.kernels.registry import KERNEL_PARAMS
+from kiwicha.kernels.requantize import Requantize
 from kiwicha.kernels.resize_bilinear import Blend
 from kiwicha.kernels.softmax import Softmax
 from kiwicha.numerics.logarithm import log_softmax_distances
@@ -38,11 +45,10 @@ from tests.support.programs.cases import (
     CASES,
     add_step,
     arg_max,
-    l2_normalization,
     resize_bilinear,
 )
 from tests.support.programs.copies import copy_case
-from tests.support.programs.every_kernel import FIRMWARE_KERNELS, every_kernel
+from tests.support.programs.every_kernel import FIRMWARE_KERNELS, conv_case, every_kernel
 from tests.support.programs.spread import SPREAD, spread
 from tests.support.programs.steps import ProgramBuilder, int8s, whole_copy
 
@@ -229,7 +235,30 @@ def _corners() -> Iterator[CProgram]:
     builder = ProgramBuilder(CONFIG.name)
     for number in range(2 * _CASTS):
         add_step(builder, Kernel.CAST, rng, number)
-    l2_normalization.add_shape(builder, Kernel.L2_NORMALIZATION, rng, 2, 30_000)
+    long = (2, 12_000)
+    source, target = builder.input(np.full(long, -128, np.int8)), builder.output(long)
+    params = L2Normalization(source, target, *long, input_offset=-127, early_bits=0)
+    builder.step(Kernel.L2_NORMALIZATION, params)
+    for shift in (-1, -2, -3):
+        values = rng.integers(-400, 400, 2001).astype(np.int16)
+        refs = builder.input(values.view(np.int8)), builder.output((2001,))
+        multiplier = int(rng.integers(2**30, 2**31))
+        builder.step(Kernel.REQUANTIZE, Requantize(*refs, 2001, 2, 1, 7, multiplier, shift, -5))
+    lowest = builder.input(np.full((3, 40), -128, np.int8))
+    builder.step(Kernel.ARG_MAX, ArgMax(lowest, builder.output((12,)), 3, 40, 1, 0, 1))
+    pooled = builder.input(int8s(rng, (3, 4, 5, 8)))
+    for kernel in (Kernel.MAX_POOL, Kernel.AVERAGE_POOL, Kernel.SIMD_MAX_POOL):
+        refs = pooled, builder.output((3, 2, 2, 8))
+        builder.step(kernel, Pool(*refs, 3, 4, 5, 8, 2, 2, 2, 3, 2, 2, 0, 0, 0, -128, 127))
+    for kernel in (Kernel.DEPTHWISE_CONV, Kernel.SIMD_DEPTHWISE_CONV):
+        case = conv_case(rng, is_depthwise=True, batches=3)
+        case.add_to(builder, kernel, builder.input(case.input))
+    shape = (2, 3, 1, 2, 2, 3)
+    steps = tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
+    words = [builder.input(int8s(rng, (4 * math.prod(shape),))) for _ in range(2)]
+    numbers = (shape, steps, steps, IntegerOperation.ADD, DType.INT32)
+    output = builder.output((4 * math.prod(shape),))
+    builder.step(Kernel.INTEGERS, Integers(*words, Ref(), Ref(), output, *numbers))
     for channels in (1, 3, 5, 7):
         # The second image begins anywhere.
         for blend in (Blend.FIXED, Blend.PACKED):
@@ -244,9 +273,10 @@ def _corners() -> Iterator[CProgram]:
 def _rows() -> CProgram:
     """Give a Program of rows whose maxima are any, short and long."""
     builder, rng = ProgramBuilder(CONFIG.name), np.random.default_rng(1)
-    exponentials = builder.constant(softmax_exponentials(0.05, 1.0))
-    distances = builder.constant(log_softmax_distances(0.05))
-    for most in (127, 126, 125, 124, 0, -1, -127, -128):
+    exponentials = builder.constant(softmax_exponentials(0.02, 1.0))
+    distances = builder.constant(log_softmax_distances(0.02))
+    # What a row leaves on the stack is not what the next one needs.
+    for most in (0, 124, -1, 120, 127, 126, 125, -127, -128):
         for depth in (5, 400):
             source = builder.input(np.minimum(int8s(rng, (3, depth)), np.int8(most)))
             refs = source, builder.output((3, depth)), exponentials
