@@ -1,6 +1,7 @@
 """Programs whose steps contradict themselves or their tensors, and the status of each."""
 
 import dataclasses
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,73 @@ _SHORT_VALUES = (
     *(("activation_min", 2**15), ("activation_max", 2**15), ("activation_max", -(2**15) - 1)),
 )
 """Of kernels of int16: no offsets."""
+
+
+_SCALE = {"multiplier": (-1,), "shift": (31, -32)}
+_OFFSETS = {"input_offset": (-128, 129), "output_offset": (-129, 128)}
+_OPERANDS = {"offset_1": (-128, 129), "offset_2": (-128, 129), "output_shift": (31,)}
+_PRODUCT = {
+    **_SCALE,
+    **_OFFSETS,
+    **{"other_offset": (-128, 129), "activation_min": (-129,), "activation_max": (128, -129)},
+    "batches": ((0, 1, 1), (1, 1, 0)),
+}
+_SIZE_1 = (2, 0, 0, 1, 1, 0, 0, 0)
+"""A dimension of one element is neither kept nor left out."""
+_GATES = {
+    "multiplier": ((-1, 1, 1, 1), (1, 1, 1, -1)),
+    "shift": ((31, 0, 0, 0), (0, 0, 0, 31)),
+}
+_LSTM = {
+    **_GATES,
+    **{"batch_rows": (2,), "step_rows": (4,), "bias": (Ref(0, 4, True),)},
+    **{"hidden_multiplier": (-1,), "hidden_shift": (31, -32), "cell_exponent": (-16, 1)},
+    **{"cell_min": (-(2**15) - 1, 2**15), "cell_max": (2**15, -(2**15))},
+}
+_VALUES: dict[Kernel, dict[str, tuple[Any, ...]]] = {
+    Kernel.ADD: {**_OPERANDS, "multiplier_1": (-1,), "shift_2": (31,)},
+    Kernel.MUL: _OPERANDS,
+    Kernel.MEAN: {**_SCALE, **_OFFSETS, "is_reduced": (_SIZE_1,)},
+    Kernel.REDUCE_MAX: {"is_reduced": (_SIZE_1,)},
+    Kernel.SHORT_MEAN: {**_SCALE, "is_reduced": ((2, 0, 0, 0, 0, 1, 0, 0),)},
+    Kernel.REQUANTIZE: {**_SCALE, "input_bytes": (0, 3), "output_bytes": (0, 3)},
+    Kernel.CUMULATIVE_SUM: {**_SCALE, **_OFFSETS, "is_exclusive": (2,), "is_reverse": (2,)},
+    Kernel.TOP_POSITIONS: {"count": (0, 2), "dtype": (99,)},
+    Kernel.DETECTION: {
+        **{"threshold": (-129, 129), "classes": (0, 2**32 - 1), "first": (2**32 - 1,)},
+        **{"most": (0,), "box_bytes": (3,), "columns": (4,)},
+    },
+    Kernel.LSTM_GATES: _GATES,
+    Kernel.SIMD_LSTM_GATES: _GATES,
+    Kernel.LSTM: {**_LSTM, "hidden_offset": (-129, 128)},
+    Kernel.SIMD_LSTM: {**_LSTM, "hidden_offset": (-129, 128)},
+    Kernel.SHORT_LSTM: {**_LSTM, "hidden_offset": (1,), "shift": ((30, 0, 0, 0), (0, 0, 0, 30))},
+    Kernel.SVDF: {
+        **{"state_multiplier": (-1,), "state_shift": (31,), "output_multiplier": (-1,)},
+        **{"output_shift": (31,), "output_offset": (-129, 128)},
+    },
+    Kernel.ARG_MAX_OF_PARTS: {"words": (0, 3), "flip": (1, -2), "parts": (0,)},
+    Kernel.SHORT_LEAKY_RELU: {**_SCALE, "leak_shift": (31, -32), "leak_sign": (2,)},
+    Kernel.SHORT_LINE: {
+        **{"first": (-(2**15) - 1, 30000), "last": (2**15, -(2**15)), "factor": (-1,)},
+        **{"shift": (32,), "offset": (2**31 - 1, -(2**31))},
+    },
+    Kernel.SHORT_TANH: {"shift": (32, 2**31), "multiplier": (2**31,)},
+    Kernel.MATRIX_PRODUCT: _PRODUCT,
+    Kernel.SIMD_MATRIX_PRODUCT: _PRODUCT,
+    Kernel.SELECT: {"element_bytes": (0, 3)},
+    Kernel.CAST: {"input_dtype": (99,), "output_dtype": (99,)},
+    Kernel.INTEGERS: {"operation": (99,), "dtype": (99,)},
+    Kernel.PAIRS: {"output_bytes": (0, 3)},
+    Kernel.GATHER: {"index_words": (0, 3), "sizes": ((3, 1, 2, 1, 1, 1),)},
+    Kernel.SCATTER: {"index_words": (0, 3), "zero": (1,), "dtype": (99,)},
+    Kernel.SIGNAL_TAPER: {"shift": (64,)},
+    Kernel.SIGNAL_SUBTRACTION: {"noise_bits": (32,), "fraction_bits": (64,), "is_clamped": (2,)},
+    Kernel.SOFTMAX_OF_SHORTS: _SCALE,
+    Kernel.FULLY_CONNECTED: {"pad_top": (1,), "kernel_height": (2,), "activation_min": (-129,)},
+    Kernel.CONV: {"activation_min": (-129,), "multiplier": (Ref(0, 16),)},
+}
+"""Of fields, values that are just outside of what the kernels take."""
 
 
 def parameter_changes() -> list[tuple[Kernel, str, Any, Status]]:
@@ -141,6 +209,12 @@ def parameter_changes() -> list[tuple[Kernel, str, Any, Status]]:
         (Kernel.COPY, "output", lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
         *_short_changes(),
     ]
+    rows += [
+        (kernel, name, lambda _, value=value: value, parameters)
+        for kernel, names in _VALUES.items()
+        for name, values in names.items()
+        for value in values
+    ]
     return rows
 
 
@@ -211,6 +285,32 @@ def broken_programs() -> Iterator[BrokenProgram]:
         other = either[status] if is_either else status
         yield BrokenProgram(f"{kernel.name}-{field}-{number}", changed, status, other)
     yield from cut_programs(program)
+    yield from _with_other_constants(program)
+
+
+_CONSTANTS: tuple[tuple[Kernel, str, int, int], ...] = (
+    *((Kernel.SOFTMAX, "exponentials", 0, 2**31 - 2), (Kernel.SOFTMAX, "exponentials", 7, -1)),
+    *(
+        (Kernel.SOFTMAX, "exponentials", 255, 2**31 - 1),
+        (Kernel.LOG_SOFTMAX, "exponentials", 9, -1),
+    ),
+    *((Kernel.CONV, "multiplier", 3, -1), (Kernel.CONV, "shift", 0, 31)),
+    *((Kernel.SIMD_DEPTHWISE_CONV, "shift", 3, -32), (Kernel.SIMD_CONV, "multiplier", 0, -1)),
+)
+"""Words of constants that a kernel does not take."""
+
+
+def _with_other_constants(program: Program) -> Iterator[BrokenProgram]:
+    """Give a Program for each row of `_CONSTANTS`."""
+    first = {step.kernel: step for step in reversed(program.steps)}
+    for kernel, field, number, value in _CONSTANTS:
+        step = first[kernel]
+        at = getattr(step.params, field).offset + 4 * number
+        word = struct.pack("<I", value & 0xFFFF_FFFF)
+        constants = program.constants[:at] + word + program.constants[at + 4 :]
+        changed = dataclasses.replace(program, constants=constants, steps=(step,))
+        status = Status.BAD_PARAMETERS
+        yield BrokenProgram(f"{kernel.name}-{field}-word {number}", changed, status, status)
 
 
 def cut_programs(program: Program) -> Iterator[BrokenProgram]:
