@@ -3,7 +3,7 @@
  *
  * The file has for each case eight words, then a Program, inputs of all inferences and the outputs
  * that they must give. The words are two statuses that are right, bytes of the three parts, the
- * number of inferences, and two of zero. */
+ * number of inferences, what the arena is filled with, and 0. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@ struct item {
     uint32_t input_bytes;
     uint32_t output_bytes;
     uint32_t inferences;
-    uint32_t reserved[2];
+    uint32_t fill;
+    uint32_t reserved;
 };
 
 static uint8_t* allocate(size_t count) {
@@ -84,7 +85,7 @@ int main(int argc, char** argv) {
         const uint32_t arena_bytes = header->arena_bytes;
         uint8_t* arena = allocate(arena_bytes);
         /* What an inference does not write must not decide its result. */
-        memset(arena, 0xa5, arena_bytes);
+        memset(arena, (int)item.fill, arena_bytes);
         if (!is_right(&item, program, inputs, wanted, arena, arena_bytes)) {
             printf("%u\n", number);
             return EXIT_WRONG;

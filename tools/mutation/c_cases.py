@@ -22,6 +22,7 @@ __all__ = ["CCase", "are_right", "bad_cases", "good_cases", "write_cases"]
 _SECONDS = 30
 """Of processor time, what all Programs may take: many times as long as without a fault."""
 _EXIT_USAGE = 64
+_POISON = 0xA5
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ class CCase:
     def pack(self) -> bytes:
         """Return it as ``c_cases.c`` reads it."""
         inputs, outputs = b"".join(self.inputs), b"".join(self.outputs)
-        sizes = (len(self.raw), len(inputs), len(outputs), self.inferences, 0, 0)
+        # Of zeros any check that follows a missing one may pass.
+        fill = _POISON if Status.OK in self.statuses else 0
+        sizes = (len(self.raw), len(inputs), len(outputs), self.inferences, fill, 0)
         head = struct.pack("<8I", *(int(status) for status in self.statuses), *sizes)
         return head + self.raw + inputs + outputs
 

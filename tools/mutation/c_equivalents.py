@@ -114,6 +114,15 @@ C_EQUIVALENTS: tuple[CEquivalent, ...] = (
         "pixels[k] = pixel; -> nothing",
         "a column that is not kept is blended again",
     ),
+    *(
+        CEquivalent(
+            file,
+            f"kiwicha_require_{name}(&check, &of_bytes, 1);",
+            "1 -> 2",
+            "where numbers of int16 begin is checked besides",
+        )
+        for file, name in (("short_elementwise.c", "elementwise"), ("short_pool.c", "pool"))
+    ),
     CEquivalent(
         "short_line.c",
         "const int32_t x = input[k] < first ? first : input[k] > last ? last : input[k];",

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from kiwicha.contract.integers import IntegerOperation
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType, Kernel
 from kiwicha.kernels.arg_max import ArgMax
+from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.kernels.integers import Integers
 from kiwicha.kernels.l2_normalization import L2Normalization
 from kiwicha.kernels.log_softmax import LogSoftmax
@@ -20,6 +22,7 @@ from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.kernels.requantize import Requantize
 from kiwicha.kernels.resize_bilinear import Blend
 from kiwicha.kernels.short_functions import ShortFunction
+from kiwicha.kernels.short_line import ShortLine
 from kiwicha.kernels.short_softmax import ShortSoftmax
 from kiwicha.kernels.softmax import Softmax
 from kiwicha.numerics.logarithm import log_softmax_distances
@@ -166,6 +169,19 @@ def _rare_shapes(config: str, rng: np.random.Generator) -> Given:
         refs = builder.input(values.view(np.int8)), builder.output((2001,))
         multiplier = int(rng.integers(2**30, 2**31))
         builder.step(Kernel.REQUANTIZE, Requantize(*refs, 2001, 2, 1, 7, multiplier, shift, -5))
+    shorts = builder.input(int8s(rng, (500, 2)))
+    line = ShortLine(shorts, builder.output((500,)), 500, -(2**15), 2**15 - 1, 1, 0, 8)
+    builder.step(Kernel.SHORT_LINE, line)
+    add_step(builder, Kernel.SIGNAL_SUBTRACTION, rng, 0)
+    subtraction: Any = builder.steps.pop().params
+    builder.step(Kernel.SIGNAL_SUBTRACTION, dataclasses.replace(subtraction, noise_bits=31))
+    # Where there is one element a stride means nothing.
+    images = [builder.input(int8s(rng, (3, 3, 4))) for _ in range(2)]
+    sizes = ((1, 1, 1, 3, 3, 4), (0, 5, 7, 12, 4, 1), (9, 9, 9, 12, 4, 1))
+    scales = (1, 2, 3, 20, *(2**30, 0) * 2, 2**30, -10, -128, 127)
+    for kernel in (Kernel.ADD, Kernel.SIMD_ADD):
+        refs = *images, builder.output((3, 3, 4))
+        builder.step(kernel, Elementwise(*refs, *sizes, *scales))
     lowest = builder.input(np.full((3, 40), -128, np.int8))
     builder.step(Kernel.ARG_MAX, ArgMax(lowest, builder.output((12,)), 3, 40, 1, 0, 1))
     pooled = builder.input(int8s(rng, (3, 4, 5, 8)))

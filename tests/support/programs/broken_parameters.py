@@ -113,6 +113,7 @@ _VALUES: dict[Kernel, dict[str, tuple[Any, ...]]] = {
     Kernel.SIGNAL_SUBTRACTION: {"noise_bits": (32,), "fraction_bits": (64,), "is_clamped": (2,)},
     Kernel.SOFTMAX_OF_SHORTS: _SCALE,
     Kernel.FULLY_CONNECTED: {"pad_top": (1,), "kernel_height": (2,), "activation_min": (-129,)},
+    Kernel.SIMD_DEPTHWISE_CONV: {"weight_offset": (128,)},
     Kernel.CONV: {"activation_min": (-129,), "multiplier": (Ref(0, 16),)},
 }
 """Of fields, values that are just outside of what the kernels take."""
@@ -209,6 +210,21 @@ def parameter_changes() -> list[tuple[Kernel, str, Any, Status]]:
         (Kernel.COPY, "output", lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
         *_short_changes(),
     ]
+    # Several fields at once, so that no other check refuses them.
+    rows += [
+        (
+            Kernel.GATHER,
+            "",
+            lambda p: {"depth": 7, "indices": Ref(0, 28 * p.count * p.batches)},
+            parameters,
+        ),
+        (
+            Kernel.SIMD_CONV_1X1,
+            "",
+            lambda p: {"kernel_height": 2, "weights": Ref(0, 2 * p.weights.bytes, True)},
+            parameters,
+        ),
+    ]
     rows += [
         (kernel, name, lambda _, value=value: value, parameters)
         for kernel, names in _VALUES.items()
@@ -272,9 +288,8 @@ def broken_programs() -> Iterator[BrokenProgram]:
     first = {step.kernel: step for step in reversed(program.steps)}
     for number, (kernel, field, change, status) in enumerate(parameter_changes()):
         step = first[kernel]
-        params: Any = dataclasses.replace(
-            step.params, **{field: change(getattr(step.params, field))}
-        )
+        fields = change(step.params) if not field else {field: change(getattr(step.params, field))}
+        params: Any = dataclasses.replace(step.params, **fields)
         changed = dataclasses.replace(program, steps=(dataclasses.replace(step, params=params),))
         # A range that is both too long and outside is refused for either.
         is_either = field in {"input", "output"}
