@@ -16,6 +16,7 @@ from kiwicha.contract.engine import (
 from kiwicha.contract.layout import Struct
 from kiwicha.contract.moves import EngineMove
 from kiwicha.contract.recurrences import EngineRecurrence
+from kiwicha.contract.short_elements import EngineShortElements
 from kiwicha.errors import ProgramError
 from kiwicha.program.engine_list import read_list, stream_bytes
 
@@ -35,16 +36,17 @@ JOBS = (
     blank(EngineJob, kind=JobKind.CONV, weights_bytes=48),
     blank(EngineMove, kind=JobKind.MOVE),
     blank(EngineRecurrence, kind=JobKind.RECURRENT),
+    blank(EngineShortElements, kind=JobKind.SHORT_ELEMENTS),
 )
 TRANSFERS = tuple(blank(EngineTransfer, dram_offset=number) for number in (7, 9))
 RAW = b"".join(record.pack() for record in (*JOBS, *TRANSFERS))
 
 
 def test_jobs_are_read_by_their_kind() -> None:
-    found = read_list(call(3, 2), RAW + b"weights")
+    found = read_list(call(4, 2), RAW + b"weights")
     assert found.jobs == JOBS
     assert found.transfers == TRANSFERS
-    assert [stream_bytes(job) for job in found.jobs] == [48, 0, 0]
+    assert [stream_bytes(job) for job in found.jobs] == [48, 0, 0, 0]
 
 
 def test_a_list_without_transfers_is_whole() -> None:
@@ -76,7 +78,7 @@ def test_lists_lie_in_their_image() -> None:
     size = len(RAW)
     message = f"an image of {size - 1} bytes must hold its list of {size}"
     with pytest.raises(ProgramError, match=f"^{re.escape(message)}$"):
-        read_list(call(3, 2), RAW[:-1])
+        read_list(call(4, 2), RAW[:-1])
     message = f"an image of {size} bytes must hold its list of {2 * size}"
     with pytest.raises(ProgramError, match=f"^{re.escape(message)}$"):
-        read_list(call(3, 2, is_resident=True), RAW, has_weights=True)
+        read_list(call(4, 2, is_resident=True), RAW, has_weights=True)

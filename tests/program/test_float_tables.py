@@ -1,8 +1,11 @@
 """Tables of the converter: exact for every number, whatever the scale and the zero point."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
+from kiwicha.contract.floats import FloatScale
 from kiwicha.numerics.float_edges import dequantized, ordered_bits, thresholds
 from kiwicha.program.float_tables import (
     DEQUANTIZE_TABLE_BYTES,
@@ -66,3 +69,26 @@ def test_every_byte_becomes_its_number(zero_point: int) -> None:
     values = np.arange(-128, 128).astype(np.int8)
     expected = dequantized(values, 0.0123, zero_point)
     assert np.array_equal(converted_to_floats(table, values), expected.view(np.uint32))
+
+
+@pytest.mark.parametrize(
+    ("step", "zero_point", "octave"),
+    [(8191, 0, 130), (4097, 128, 127), (777, 255, 3), (4000, 0, 130), (6000, 91, 254)],
+)
+def test_guesses_are_those_of_the_contract(step: int, zero_point: int, octave: int) -> None:
+    """Words that no number is larger than leave the guess as it is."""
+    words = np.full(256, 2**31 - 1, np.int32)
+    table = words.tobytes() + 4 * FloatScale(step, zero_point, octave).pack()
+    rng = np.random.default_rng(step)
+    near = rng.integers(max(octave - 12, 1), min(octave + 3, 255), 400, np.uint32)
+    bits = (
+        rng.integers(0, 2, 400, np.uint32) << 31
+        | near << 23
+        | rng.integers(0, 2**23, 400, np.uint32)
+    )
+    for value, found in zip(bits, converted_floats(table, bits), strict=True):
+        exponent, fraction = int(value) >> 23 & 255, Fraction(int(value) & 0x7F_FFFF, 1 << 23)
+        index = min(int((1 + fraction) * Fraction(2) ** (9 + exponent - octave)), 1023)
+        index = -1 - index if value >> 31 else index
+        guess = Fraction(index * step, 1 << 14) + zero_point + Fraction(1, 4)
+        assert int(found) + 128 == min(max(guess.__floor__(), 0), 255)

@@ -3,7 +3,13 @@
 import dataclasses
 
 from kiwicha.contract.engine import EngineJob, JobKind
-from kiwicha.program.unit_rows import MAX_ROWS_AHEAD, group_wait, unit_rows, without_rows_before
+from kiwicha.program.unit_rows import (
+    MAX_ROWS_AHEAD,
+    group_wait,
+    inner_rows,
+    unit_rows,
+    without_rows_before,
+)
 
 
 def job(kind: JobKind, **fields: int) -> EngineJob:
@@ -31,6 +37,27 @@ def test_a_job_of_the_unit_waits_for_more_with_each_group_and_row_inside() -> No
     assert waits == [(4, 4 + 2 * 10 + 5), (2, 2 + 8)]
 
 
+def test_a_group_reads_the_rows_that_are_inside() -> None:
+    for first in range(-4, 5):
+        for count in range(4):
+            for rows in range(1, 4):
+                unit = job(
+                    JobKind.DEPTHWISE_UNIT, first_row=first, first_index=count, input_rows=rows
+                )
+                inside = {*range(first, first + count)} & {*range(rows)}
+                assert inner_rows(unit) == len(inside)
+
+
+def test_one_row_waits_for_no_more() -> None:
+    fields = {"wait_rows": 7, "wait_row_step": 5}
+    conv = job(JobKind.CONV, **fields)
+    unit = job(JobKind.DEPTHWISE_UNIT, first_index=1, input_rows=1, **fields)
+    outside = job(JobKind.DEPTHWISE_UNIT, first_row=3, first_index=1, input_rows=1, **fields)
+    for one in (conv, unit, outside):
+        (rows,) = unit_rows([one])
+        assert (rows.wait, rows.last_wait) == (7, 7)
+
+
 def test_groups_of_a_pair_wait_for_the_same() -> None:
     cases = ((1, [0]), (2, [1, 1]), (3, [1, 1, 2]), (4, [1, 1, 3, 3]), (5, [1, 1, 3, 3, 4]))
     for groups, steps in cases:
@@ -49,6 +76,8 @@ def test_counts_wrap() -> None:
     for ahead in (-MAX_ROWS_AHEAD, -5, 0, MAX_ROWS_AHEAD):
         unit = job(JobKind.DEPTHWISE_UNIT, wait_rows=(90_000 + ahead) % 65_536)
         assert unit_rows([many, unit])[1].wait == 90_000 + ahead
+    too_many = job(JobKind.DEPTHWISE_UNIT, wait_rows=(90_000 + MAX_ROWS_AHEAD + 1) % 65_536)
+    assert unit_rows([many, too_many])[1].wait < 90_000
 
 
 def test_a_list_that_goes_on_counts_anew() -> None:
@@ -63,5 +92,11 @@ def test_a_list_that_goes_on_counts_anew() -> None:
         assert alone == dataclasses.replace(unit, wait_rows=expected)
         assert unit_rows([alone])[0].wait == rows.wait - 70
     cleared = without_rows_before(done, unit_rows([first, done])[1], 70)
+    # So is one whose last row is the last that is done.
+    last = dataclasses.replace(follower, wait_rows=66)
+    rows = unit_rows([first, last])[1]
+    assert rows.last_wait == 69
+    assert without_rows_before(last, rows, 69).wait_row_step == 0
+    assert without_rows_before(last, rows, 68).wait_row_step == 1
     waits = (cleared.wait_rows, cleared.wait_group_step, cleared.wait_row_step)
     assert (*waits, cleared.waits_in_pairs) == (0, 0, 0, 0)

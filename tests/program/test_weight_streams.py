@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from kiwicha.contract.engine import JobFlag, JobKind
+from kiwicha.contract.engine import EngineJob, JobFlag, JobKind
 from kiwicha.program import weight_streams as packing
+from kiwicha.program.codec.streams import Shape
 from kiwicha.program.weight_streams import Parameters
 
 
@@ -144,3 +145,101 @@ def test_refuses_tables_of_another_size() -> None:
     raw = packing.pack_tables(np.zeros((256, 2), np.int32), zeros, 64)
     with pytest.raises(ValueError, match=r"^a stream must have 2144 bytes, not 2136$"):
         packing.unpack_tables(raw[:-8], 1, 64)
+
+
+def stream_of(groups: int, channels: int = 8, words: int = 2, *, is_shared: bool) -> bytes:
+    """Return a stream in which multipliers and shifts repeat from the third group on."""
+    values = parameters(groups * channels, seed=groups)
+    fields = [values.multiplier, values.shift]
+    if is_shared:
+        fields = [np.resize(field[: 2 * channels], groups * channels) for field in fields]
+    body = np.random.default_rng(groups).integers(-128, 128, (groups, words, 64), np.int8)
+    return packing.pack_groups(Parameters(values.bias, *fields), body, channels)
+
+
+def shape_of(groups: int, flags: JobFlag, **fields: int) -> Shape:
+    blank = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0)
+    shared = {"kind": JobKind.CONV, "flags": flags, "groups": groups, "group_words": 2}
+    return packing.stream_shape(EngineJob(**{**blank, **shared, **fields}), 64)
+
+
+@pytest.mark.parametrize(
+    ("flags", "fields", "expected"),
+    [
+        # Per 4 channels 3 beats, and 4 beats per word.
+        (JobFlag(0), {}, (6, 8, 6)),
+        (JobFlag.SHARED, {}, (6, 8, 2)),
+        (JobFlag.HELD, {}, (6, 0, 6)),
+        (JobFlag.HELD | JobFlag.LOADS, {}, (6, 8, 6)),
+        (JobFlag(0), {"kind": JobKind.DEPTHWISE}, (12, 8, 12)),
+        # Passes of 9 words of 8 bytes and one of zeros.
+        (JobFlag(0), {"kind": JobKind.DEPTHWISE_UNIT}, (6, 10, 6)),
+    ],
+)
+def test_shapes_of_streams(
+    flags: JobFlag, fields: dict[str, int], expected: tuple[int, int, int]
+) -> None:
+    assert shape_of(5, flags, **fields) == Shape(5, *expected)
+
+
+@pytest.mark.parametrize("groups", [3, 4, 7])
+def test_shared_parameters_come_once(groups: int) -> None:
+    raw = stream_of(groups, is_shared=True)
+    short = packing.without_shared(raw, shape_of(groups, JobFlag(0)))
+    assert short is not None
+    # Of 8 channels 64 bytes are left out; biases stay where they were, four at a time.
+    assert len(short) == len(raw) - (groups - 2) * 64
+    size, later = 96 + 128, 32 + 128
+    assert short[: 2 * size] == raw[: 2 * size]
+    for group in range(2, groups):
+        whole, part = raw[group * size :][:size], short[2 * size + (group - 2) * later :][:later]
+        assert part == whole[:16] + whole[48:64] + whole[96:]
+    shape = shape_of(groups, JobFlag.SHARED)
+    assert len(short) == shape.raw_bytes
+    assert packing.with_shared(short, shape) == raw
+    with pytest.raises(ValueError, match=rf"^a stream must have {len(short)} bytes, not "):
+        packing.with_shared(short + bytes(16), shape)
+
+
+@pytest.mark.parametrize(("groups", "is_shared"), [(1, True), (2, True), (3, False), (6, False)])
+def test_parameters_that_differ_are_not_shared(groups: int, is_shared: bool) -> None:
+    raw = stream_of(groups, is_shared=is_shared)
+    assert packing.without_shared(raw, shape_of(groups, JobFlag(0))) is None
+
+
+@pytest.mark.parametrize("place", [16, 32])
+def test_one_other_scale_is_enough(place: int) -> None:
+    """A multiplier or a shift of the last group, of the second four channels."""
+    raw = bytearray(stream_of(5, is_shared=True))
+    raw[4 * (96 + 128) + 48 + place] ^= 1
+    assert packing.without_shared(bytes(raw), shape_of(5, JobFlag(0))) is None
+
+
+def test_streams_without_shared_parameters_stay() -> None:
+    raw = stream_of(3, is_shared=True)
+    for shape in (shape_of(3, JobFlag(0)), Shape(3, 6, 8)):
+        assert packing.with_shared(raw, shape) == raw
+    # Up to two groups have all of theirs.
+    two = stream_of(2, is_shared=True)
+    assert packing.with_shared(two, shape_of(2, JobFlag.SHARED)) == two
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 3), (4, 3), (2, 7), (7, 7)])
+@pytest.mark.parametrize("channels", [8, 13])
+def test_words_of_the_depthwise_unit(rows: int, columns: int, channels: int) -> None:
+    shape = (rows, columns, channels)
+    weights = np.random.default_rng(rows).integers(-128, 128, shape, np.int8)
+    words = packing.pack_unit_words(weights)
+    down, right = -(-rows // 3), -(-columns // 3)
+    assert words.shape == (-(-channels // 8), down * right, 80)
+    assert words.dtype == np.int8
+    for (group, number, byte), value in np.ndenumerate(words):
+        tap, inside = divmod(byte, 8)
+        row, column = 3 * (number // right) + tap // 3, 3 * (number % right) + tap % 3
+        channel = 8 * group + inside
+        is_used = tap < 9 and row < rows and column < columns and channel < channels
+        assert value == (weights[row, column, channel] if is_used else 0)
+    again = packing.unpack_unit_words(words, rows, columns)
+    assert again.shape == (rows, columns, 8 * len(words))
+    assert np.array_equal(again[..., :channels], weights)
+    assert not again[..., channels:].any()

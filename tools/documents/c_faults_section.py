@@ -2,15 +2,17 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tools.documents.markdown import folded
+from tools.documents.markdown import folded, measured_with, table
+from tools.mutation.c_equivalents import C_EQUIVALENTS, CEquivalent
 
 __all__ = ["c_faults_section"]
 
 _RECORD = "docs/results/verification/c_faults.jsonl"
+_CHECKS_RECORD = "docs/results/verification/c_check_faults.jsonl"
 
 
 def c_faults_section(project: Path) -> Iterator[str]:
@@ -21,38 +23,63 @@ def c_faults_section(project: Path) -> Iterator[str]:
     project : Path
         Top folder of the project.
     """
-    path = project / _RECORD
-    if not path.exists():
+    rows = _rows(project / _RECORD)
+    if not rows:
         return
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    counts = Counter(row["result"] for row in rows)
-    seen, left = counts["killed"], counts["survived"]
-    files = len({row["file"] for row in rows})
+    checks = _rows(project / _CHECKS_RECORD)
     yield from (
         "## What Programs see of faults in C kernels",
         "",
-        f"Of {files} files of `firmware/kernels`, {seen + left} faults could be compiled: another",
-        "comparison, operation or number, or a statement left out. Programs of random steps of",
-        f"each kernel, and models, see {seen} of them ({_share(seen, seen + left)}): an output is",
-        "another than the reference executor's. What checks parameters and arguments is left",
-        "alone, and so are files that no Program of `simd` executes.",
-        "",
-        "measured with",
-        "",
-        "```",
-        "python -m tools.mutation.kernels",
-        "```",
+        "Another comparison, operation or number, or a statement left out, in",
+        "`firmware/kernels`. Programs of random steps of each kernel, models of one operator,",
+        "models that keep something and others run on the host. They see a fault if an output is",
+        "another than the reference executor's; one in a check of parameters also if a Program",
+        "with a bad one gets another status than tests of the firmware ask for. Lines that look",
+        "at arguments of calls are left alone, and so is what starts the engine.",
         "",
     )
+    yield from table(
+        ("faults in", "files:", "tried:", "seen:", "equivalent:", "survived:", "share seen:"),
+        (
+            _counts(name, part)
+            for name, part in (("kernels", rows), ("checks of parameters", checks))
+            if part
+        ),
+    )
+    yield from measured_with(
+        "python -m tools.mutation.kernels", "python -m tools.mutation.kernels --checks"
+    )
+    left = [row for row in (*rows, *checks) if row["result"] == "survived"]
     if left:
-        yield from folded(f"{left} faults that these Programs do not see", _survivors(rows))
+        title = f"{len(left)} faults that these Programs do not see"
+        yield from folded(title, map(_survivor, left))
+    if C_EQUIVALENTS:
+        title = f"{len(C_EQUIVALENTS)} faults that change nothing, and why"
+        yield from folded(title, map(_equivalent, C_EQUIVALENTS))
 
 
-def _survivors(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    for row in rows:
-        if row["result"] == "survived":
-            change = row["change"].replace("`", "'")
-            yield f"- `{row['file']}`, line {row['line']}: `{change}`"
+def _survivor(row: Mapping[str, Any]) -> str:
+    change = row["change"].replace("`", "'")
+    return f"- `{row['file']}`, line {row['line']}: `{change}`"
+
+
+def _equivalent(item: CEquivalent) -> str:
+    return f"- `{item.file}`, in `{item.text}`: `{item.change}`: {item.reason}."
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _counts(name: str, rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Return a row of the table."""
+    counts = Counter(row["result"] for row in rows)
+    seen, left = counts["killed"], counts["survived"]
+    files = len({row["file"] for row in rows})
+    numbers = (files, seen + left, seen, counts["equivalent"], left)
+    return (name, *(f"{number:,}" for number in numbers), _share(seen, seen + left))
 
 
 def _share(part: int, whole: int) -> str:

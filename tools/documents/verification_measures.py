@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from tools.documents import verification_loads
+from tools.documents.c_coverage_reasons import explained_lines
 from tools.documents.coverage_reasons import explained
 from tools.documents.markdown import measured_with, table
 from tools.documents.netlist_sections import equivalence, replay
+from tools.documents.python_coverage_reasons import reason_of
 from tools.verification import record
 
 __all__ = ["measures"]
@@ -158,57 +160,62 @@ def _python_coverage(found: dict[str, Any]) -> Iterator[str]:
     yield from (
         "## Coverage of Python",
         "",
-        f"Lines and branches that {found['tests']:,} quick tests of these packages meet.",
+        f"Lines and branches that {sum(run['tests'] for run in found['runs']):,} quick tests of",
+        "these packages meet.",
         "",
     )
+    yield from _met("package", found["packages"], "")
+    yield from ("", "Lines that were not met, by modules:", "")
+    reasons: dict[str, list[str]] = {}
+    for row in found["holes"]:
+        lines = f" ({row['lines']})" if row["lines"] else ""
+        reasons.setdefault(reason_of(row["module"]), []).append(
+            f"`{row['module']}` {row['missing']}{lines}"
+        )
+    yield from (f"- {reason}: {'; '.join(texts)}." for reason, texts in reasons.items())
+    yield from measured_with(*(run["command"] for run in found["runs"]))
+
+
+def _met(what: str, rows: Sequence[dict[str, Any]], folder: str) -> Iterator[str]:
+    """Give a table of lines and branches that were met of packages or folders."""
     yield from table(
-        ("package", "lines:", "met:", "branches:", "met:"),
+        (what, "lines:", "met:", "branches:", "met:"),
         (
             (
-                f"`{row['package']}`",
+                f"`{folder}{row[what]}`",
                 f"{row['lines']:,}",
                 _share(row["lines_met"], row["lines"]),
                 f"{row['branches']:,}",
                 _share(row["branches_met"], row["branches"]),
             )
-            for row in found["packages"]
+            for row in rows
         ),
     )
-    yield from ("", "Modules with most lines that were not met:", "")
-    yield from (f"- `{row['module']}`: {row['missing']}" for row in found["holes"])
-    yield from measured_with(found["command"])
 
 
 def _c_coverage(found: dict[str, Any]) -> Iterator[str]:
     models = ", ".join(f"`{name}`" for name in found["models"])
+    configs = ", ".join(f"`{name}`" for name in found["configs"])
     yield from (
         "## Coverage of C",
         "",
-        f"By {found['programs']:,} Programs on the host, of `{found['config']}`: random steps, one",
-        f"step of each of the {found['kernels']} kernels, and the models {models}. Branches are",
-        "those of GCC, both ways.",
+        f"By {found['programs']:,} Programs on the host, of {configs}: random steps, one step of",
+        f"each of the {found['kernels']} kernels, models of one operator, models that keep",
+        f"something, and {models}; and by {found['refused']:,} that are refused for their",
+        "parameters. Branches are those of GCC, both ways.",
         "",
     )
-    yield from table(
-        ("folder", "lines:", "met:", "branches:", "met:"),
-        (
-            (
-                f"`firmware/{row['folder']}`",
-                f"{row['lines']:,}",
-                _share(row["lines_met"], row["lines"]),
-                f"{row['branches']:,}",
-                _share(row["branches_met"], row["branches"]),
-            )
-            for row in found["folders"]
-        ),
-    )
-    files: dict[str, list[str]] = {}
-    for hole in found["holes"]:
-        name, _, number = hole.rpartition(":")
-        files.setdefault(name, []).append(number)
-    more = f", and {found['more_holes']} more" if found["more_holes"] else ""
-    yield from ("", f"Lines that were not met{more}:", "")
-    yield from (f"- `firmware/{name}`: {', '.join(lines)}" for name, lines in files.items())
+    yield from _met("folder", found["folders"], "firmware/")
+    reasons, left = explained_lines(found["holes"])
+    yield from ("", "Lines that were not met, and why:", "")
+    yield from (f"- {count}: {reason}." for reason, count in reasons.most_common())
+    if left:
+        yield from ("", "And without a reason that is known:", "")
+        files: dict[str, list[str]] = {}
+        for hole in left:
+            text = hole["text"].replace("`", "'")
+            files.setdefault(hole["file"], []).append(f"{hole['line']} `{text}`")
+        yield from (f"- `firmware/{name}`: {', '.join(lines)}" for name, lines in files.items())
     yield from measured_with(found["command"])
 
 

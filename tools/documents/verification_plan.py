@@ -173,9 +173,10 @@ HOLES = (
     ),
     (
         "Coverage is of one configuration, by few random lists; benches of single components on "
-        "Verilator and runs of the whole system are not merged. Some holes have no reason yet. "
-        "What the tests of the compiler meet of it is not measured, nor what other tests than the "
-        "quick ones of the same folder meet of Python."
+        "Verilator and runs of the whole system are not merged. Some holes have no reason yet. Of "
+        "Python it is measured what the quick tests of the same folders meet, not what others do; "
+        "of C, what Programs meet on the host. What starts the engine, and applications' calls, "
+        "are tested elsewhere and not counted."
     ),
     (
         "Upsets are of the engine alone, with random lists; of the CPU, of firmware and of weights "
@@ -194,11 +195,12 @@ HOLES = (
         "system, and not at full rate."
     ),
     (
-        "Of modules without a row above, such as those of the compiler, nobody has measured what "
+        "Of modules without a row above, such as most of the compiler, nobody has measured what "
         "their tests see. Of faults that a component's own tests, or lists of the engine, do not "
         "see it is not measured whether another test of the whole suite does: the two tables of "
-        "netlists have faults of their own. Checks in C, and the files of engines' steps and of "
-        "users' kernels, have no faults."
+        "netlists have faults of their own. In C, what starts the engine has no faults, and a "
+        "share of the others was tried; a check that Programs of these tests pass whatever it says "
+        "is one that they do not see."
     ),
 )
 """What nothing catches."""

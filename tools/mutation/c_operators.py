@@ -59,6 +59,8 @@ class CFault:
         Where it is.
     change : str
         What was there, and what is there now.
+    text : str
+        Of the line, without a fault.
     source : str
         Of the whole file.
     """
@@ -66,23 +68,26 @@ class CFault:
     number: int
     line: int
     change: str
+    text: str
     source: str
 
 
-def c_faults(source: str) -> list[CFault]:
+def c_faults(source: str, *, of_checks: bool = False) -> list[CFault]:
     """Return every fault that is known how to put into the functions of a C file.
 
     Comparisons and operations become their neighbours, numbers one more or less, and statements are
-    left out. What checks parameters or arguments is left alone: good ones pass whatever it says.
+    left out. Lines that look at arguments of calls are left alone: Programs always give them.
 
     Parameters
     ----------
     source : str
         C.
+    of_checks : bool
+        In functions that check parameters; else in all others.
     """
     blank = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
     found: list[CFault] = []
-    for start, end, text in _changes(blank):
+    for start, end, text in _changes(blank, of_checks):
         made = source[:start] + text + source[end:]
         line = source.count("\n", 0, start) + 1
         before = " ".join(source[start:end].split())
@@ -90,13 +95,13 @@ def c_faults(source: str) -> list[CFault]:
         if text and before in _OTHERS:
             around = source[max(start - 20, 0) : end + 20].split("\n")
             change += f" in {min((part for part in around if before in part), key=len).strip()}"
-        found.append(CFault(len(found), line, change, made))
+        found.append(CFault(len(found), line, change, _line_of(source, start).strip(), made))
     return found
 
 
-def _changes(source: str) -> Iterator[tuple[int, int, str]]:
+def _changes(source: str, of_checks: bool) -> Iterator[tuple[int, int, str]]:
     """Give the places of faults, and what is put there."""
-    for begin, end in _bodies(source):
+    for begin, end in _bodies(source, of_checks):
         for match in _TOKEN.finditer(source, begin, end):
             if _ARGUMENTS in _line_of(source, match.start()):
                 continue
@@ -123,14 +128,14 @@ def _others(match: re.Match[str]) -> Iterator[str]:
             yield f"{value - 1}{match['suffix']}"
 
 
-def _bodies(source: str) -> Iterator[tuple[int, int]]:
-    """Give where bodies of functions begin and end."""
+def _bodies(source: str, of_checks: bool) -> Iterator[tuple[int, int]]:
+    """Give where bodies of functions begin and end: of those that check, or of others."""
     place = 0
     while match := _FUNCTION.search(source, place):
         depth, end = 1, match.end()
         while depth:
             depth += {"{": 1, "}": -1}.get(source[end], 0)
             end += 1
-        if not _CHECKS.search(match[1]):
+        if bool(_CHECKS.search(match[1])) == of_checks:
             yield match.end(), end
         place = end

@@ -1,37 +1,12 @@
 """Faults in Python that no test can see, and why: they change nothing that can be observed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tools.mutation.compiler_equivalents import COMPILER_EQUIVALENTS
+from tools.mutation.equivalent import Equivalent
 from tools.mutation.operators import Mutant
 
 __all__ = ["EQUIVALENTS", "Equivalent", "equivalent_faults"]
-
-
-@dataclass(frozen=True)
-class Equivalent:
-    """A fault that computes the same, for every input that the module's documents allow.
-
-    Parameters
-    ----------
-    module : str
-        Name as in `tools.mutation.targets`.
-    text : str
-        The line that it is in.
-    change : str
-        As in `Mutant`.
-    reason : str
-        Why it is the same.
-    place : int
-        As in `Mutant`.
-    """
-
-    module: str
-    text: str
-    change: str
-    reason: str
-    place: int = 0
-
 
 EQUIVALENTS = (
     Equivalent(
@@ -451,6 +426,7 @@ EQUIVALENTS = (
         "1 -> 2",
         "numpy takes any negative size for the one that it finds itself",
     ),
+    *COMPILER_EQUIVALENTS,
 )
 """In the order of modules."""
 

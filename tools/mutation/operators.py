@@ -92,8 +92,8 @@ def mutants(source: str) -> list[Mutant]:
     """Return every fault that is known how to put into a module.
 
     Comparisons and operations become their neighbours, numbers one more or less, conditions their
-    opposites, and statements and elements of lists of statements are left out. Annotations,
-    docstrings, ports, messages of errors and checks of parameters' types are left alone.
+    opposites, and statements, assertions and elements of lists of statements are left out.
+    Annotations, docstrings, ports, messages of errors and checks of types are left alone.
 
     Parameters
     ----------
@@ -162,6 +162,10 @@ def _is_left_alone(node: ast.AST) -> bool:
         # Ports of other widths are found where they are connected.
         is_ports = ast.unparse(node.value).startswith("super().__init__")
         return is_ports or isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.Assert):
+        # These tell a checker of types what is known.
+        text = ast.unparse(node.test)
+        return text.startswith("isinstance(") or text.endswith(" is not None")
     if isinstance(node, ast.Assign):
         return any(isinstance(name, ast.Name) and name.id in _SILENT for name in node.targets)
     return isinstance(node, ast.Call) and ast.unparse(node.func) in {"isinstance", "TypeVar"}
@@ -178,7 +182,7 @@ def _others(node: ast.AST, name: str) -> Iterator[ast.AST | None]:
         other = copy.deepcopy(node)
         other.test = ast.UnaryOp(ast.Not(), other.test)
         yield other
-    elif isinstance(node, ast.Expr | ast.AugAssign) and name in {"body", "orelse"}:
+    elif isinstance(node, ast.Expr | ast.AugAssign | ast.Assert) and name in {"body", "orelse"}:
         yield ast.Pass()
 
 

@@ -170,8 +170,73 @@ TARGETS = {
         ),
         Target("kiwicha.program.engine_list", ("tests/program/test_engine_list.py",)),
         *(
+            Target(f"kiwicha.program.{name}", (f"tests/program/test_{name}.py",))
+            for name in ("weight_streams", "float_tables", "unit_rows")
+        ),
+        *(
             Target(f"kiwicha.sim.reference.{name}", ("tests/sim/reference/test_checks.py",))
             for name in ("memory", "overlap")
+        ),
+        *(
+            Target(f"kiwicha.sim.reference.{name}", (f"tests/sim/reference/test_{name}.py",))
+            for name in ("engine_moves", "engine_recurrences")
+        ),
+        Target(
+            "kiwicha.sim.reference.engine_units",
+            tuple(
+                f"tests/sim/reference/test_{name}.py" for name in ("unit_orders", "engine_units")
+            ),
+        ),
+        Target(
+            "kiwicha.sim.reference.engine_jobs",
+            (
+                "tests/sim/reference/test_engine_errors.py",
+                "tests/sim/reference/test_gathered_jobs.py",
+            ),
+        ),
+        *(
+            Target(
+                f"kiwicha.compiler.check.{name}",
+                tuple(
+                    f"tests/compiler/check/test_{tests}.py" for tests in (name, "rules", "remedies")
+                ),
+            )
+            for name in ("model", "tensors", "shapes", "scales")
+        ),
+        *(
+            Target(f"kiwicha.compiler.check.{name}", ("tests/compiler/check/test_rules.py",))
+            for name in (
+                *(
+                    "rules",
+                    "problems",
+                    "images",
+                    "moves",
+                    "image_moves",
+                    "index_moves",
+                    "pairs",
+                    "unary",
+                    "integers",
+                    "matrix_products",
+                ),
+                *("recurrent", "shorts", "signal", "signal_streams", "variables", "wide_types"),
+            )
+        ),
+        Target(
+            "kiwicha.compiler.tflite.graph",
+            tuple(f"tests/compiler/tflite/test_{name}.py" for name in ("graph", "reader")),
+        ),
+        *(
+            Target(f"kiwicha.compiler.{folder}.{name}", (f"tests/compiler/{tests}.py",))
+            for folder, name, tests in (
+                ("lower", "network", "lower/test_network"),
+                ("memory", "plan", "memory/test_plan"),
+                ("steps", "overlap", "steps/test_step_orders"),
+                *(
+                    ("engine.ir", name, f"engine/ir/test_{name}")
+                    for name in ("limits", "region", "selection", "plan", "engine_list")
+                ),
+                ("engine.schedule", "hazards", "engine/schedule/test_schedule"),
+            )
         ),
     )
 }

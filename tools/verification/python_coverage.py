@@ -1,6 +1,7 @@
 """Coverage of Python: ``python -m tools.verification.python_coverage``.
 
-The quick tests of numerics, of the compiler, of codecs and of readers run under coverage.py.
+The quick tests of numerics, of the compiler, of codecs and of readers run under coverage.py. What
+is recorded of other packages than those that are named stays.
 """
 
 import argparse
@@ -16,14 +17,13 @@ from typing import Any
 from kiwicha.errors import ToolError
 from tools.verification import record
 
-__all__ = ["PACKAGES", "RECORD", "main", "summary"]
+__all__ = ["PACKAGES", "RECORD", "joined", "main", "summary"]
 
 RECORD = "python_coverage"
 PACKAGES = ("numerics", "program", "compiler")
 """Of `kiwicha`, with the tests of the same folders."""
 _SOURCES = Path("src/kiwicha")
 _QUICK = "not nightly and not slow and not verilator and not synth and not browser"
-_HOLES = 12
 
 
 def _measure(packages: list[str], folder: Path) -> tuple[dict[str, Any], int]:
@@ -44,7 +44,7 @@ def _measure(packages: list[str], folder: Path) -> tuple[dict[str, Any], int]:
 
 
 def summary(files: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return counts of each package, and the modules with most lines that were not met.
+    """Return counts of each package, and the modules with lines that were not met, most first.
 
     Parameters
     ----------
@@ -62,10 +62,52 @@ def summary(files: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str,
         row["lines_met"] += counts["covered_lines"]
         row["branches"] += counts["num_branches"]
         row["branches_met"] += counts["covered_branches"]
-        missing.append({"module": module, "missing": counts["missing_lines"]})
+        lines = _ranges(file.get("missing_lines", []))
+        missing.append({"module": module, "missing": counts["missing_lines"], "lines": lines})
     missing.sort(key=lambda hole: (-hole["missing"], hole["module"]))
     packages = [{"package": name, **row} for name, row in sorted(rows.items())]
-    return packages, [hole for hole in missing[:_HOLES] if hole["missing"]]
+    return packages, [hole for hole in missing if hole["missing"]]
+
+
+def _ranges(lines: list[int]) -> str:
+    """Return numbers such as ``3-5, 9``."""
+    found: list[list[int]] = []
+    for line in lines:
+        if found and found[-1][1] == line - 1:
+            found[-1][1] = line
+        else:
+            found.append([line, line])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in found)
+
+
+def joined(before: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    """Return the record with another run in it, in the place of earlier ones of its packages.
+
+    Parameters
+    ----------
+    before : dict
+        The record; empty if there is none.
+    run : dict
+        Its ``packages`` are named in ``measured``.
+    """
+
+    def is_measured(name: str) -> bool:
+        return name.partition(".")[0] in run["measured"]
+
+    runs = [
+        {**other, "measured": left}
+        for other in before.get("runs", [])
+        if (left := [name for name in other["measured"] if name not in run["measured"]])
+    ]
+    rows = [row for row in before.get("packages", []) if not is_measured(row["package"])]
+    holes = [hole for hole in before.get("holes", []) if not is_measured(hole["module"])]
+    return {
+        "runs": [*runs, {name: run[name] for name in ("measured", "command", "tests")}],
+        "packages": sorted([*rows, *run["packages"]], key=lambda row: str(row["package"])),
+        "holes": sorted(
+            [*holes, *run["holes"]], key=lambda hole: (-hole["missing"], hole["module"])
+        ),
+    }
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -76,9 +118,12 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="kiwicha-coverage-") as name:
         found, tests = _measure(options.packages, Path(name))
     packages, holes = summary(found["files"])
-    record.write(
-        RECORD, {"command": record.command(), "tests": tests, "packages": packages, "holes": holes}
-    )
+    run = {
+        **{"measured": options.packages, "command": record.command(), "tests": tests},
+        **{"packages": packages, "holes": holes},
+    }
+    before = record.read(Path(), RECORD) or {}
+    record.write(RECORD, joined(before, run))
     record.say(f"{packages}")
     return 0
 

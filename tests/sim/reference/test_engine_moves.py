@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kiwicha.contract.engine import EngineJob, JobKind
-from kiwicha.contract.moves import EngineMove, MoveFlag, loop_steps
+from kiwicha.contract.moves import TILE_COLUMNS, TILE_ROWS, EngineMove, MoveFlag, loop_steps
 from kiwicha.errors import ProgramError
 from kiwicha.sim.reference.engine_moves import check_move, execute_move, move_read, move_write
 from kiwicha.sim.reference.scratchpad import Scratchpad
@@ -146,3 +146,24 @@ def test_moves_that_are_refused(changes: dict[str, int], message: str) -> None:
 def test_descriptors_that_are_refused(changes: dict[str, int], message: str) -> None:
     with pytest.raises(ProgramError, match=f"^{message}$"):
         check_move(dataclasses.replace(MOVE, **changes))
+
+
+@pytest.mark.parametrize(
+    ("flags", "rows", "columns", "is_sound"),
+    [
+        (MoveFlag.TILE, TILE_ROWS, TILE_COLUMNS, True),
+        (MoveFlag.TILE, TILE_ROWS + 1, TILE_COLUMNS, False),
+        (MoveFlag.TILE, TILE_ROWS, TILE_COLUMNS + 1, False),
+        (0, TILE_ROWS + 1, TILE_COLUMNS + 1, True),
+        (MoveFlag.FILL, TILE_ROWS + 1, TILE_COLUMNS + 1, True),
+        (MoveFlag.FILL | MoveFlag.TILE, 1, 1, False),
+    ],
+)
+def test_only_tiles_have_limits(flags: int, rows: int, columns: int, *, is_sound: bool) -> None:
+    fields = {"flags": flags, "last_byte": rows - 1, "last_indices": (0, 0, 0, columns - 1)}
+    move = dataclasses.replace(MOVE, **fields)
+    if is_sound:
+        check_move(move)
+    else:
+        with pytest.raises(ProgramError, match=r"^(a tile must have|flags of a move must be)"):
+            check_move(move)

@@ -127,6 +127,8 @@ def test_is_for_engines_that_have_it() -> None:
         ({"output": SIZE}, "a recurrence must stay in a scratchpad of 4096"),
         ({"input_sums": -1}, "a recurrence must stay in a scratchpad of 4096"),
         ({"output": 4}, "a recurrence must not write what it reads, or twice"),
+        ({"hidden": 4}, "a recurrence must not write what it reads, or twice"),
+        ({"hidden": 1002}, "a recurrence must not write what it reads, or twice"),
         ({"cell": 1002}, "a recurrence must not write what it reads, or twice"),
         ({"hidden": 2006}, "a recurrence must not write what it reads, or twice"),
         ({"hidden": 3000}, "a recurrence must not write what it reads, or twice"),
@@ -147,3 +149,17 @@ def test_refuses_what_nothing_has_written() -> None:
             with pytest.raises(ProgramError, match=r"^what a recurrence reads must be written"):
                 execute_recurrence(job, scratchpad)
             scratchpad.is_written[byte] = True
+
+
+def test_a_step_may_be_of_one_unit_and_begin_at_the_first_byte() -> None:
+    _, job, _ = step_of(1)
+    check_recurrence(dataclasses.replace(job, units=1), has_recurrent=True)
+    rng = np.random.default_rng(3)
+    step, at = random_recurrence(rng, 20, is_short=False), dataclasses.replace(AT, input_sums=0)
+    scratchpad = Scratchpad(SIZE)
+    scratchpad.bytes[:] = rng.integers(0, 256, SIZE)
+    scratchpad.is_written[:] = True
+    expected = scratchpad.bytes.copy()
+    step.apply(expected, at)
+    execute_recurrence(recurrence_job(step, at), scratchpad)
+    assert (scratchpad.bytes == expected).all()

@@ -7,6 +7,7 @@ from typing import Any
 
 from tools.documents.c_faults_section import c_faults_section
 from tools.documents.netlist_faults_section import netlist_faults_section
+from tools.mutation.c_equivalents import C_EQUIVALENTS
 
 RECORDS = Path("docs") / "results" / "verification"
 
@@ -50,8 +51,16 @@ def test_c(tmp_path: Path) -> None:
             ("mul.c", "broken"),
         )
     ]
+    rows.append({**rows[0], "result": "equivalent"})
     write(tmp_path / RECORDS / "c_faults.jsonl", rows)
     text = "\n".join(c_faults_section(tmp_path))
-    assert "Of 2 files of `firmware/kernels`, 3 faults could be compiled" in text
-    assert "see 2 of them (66%)" in text
+    assert "| kernels | 2 | 3 | 2 | 1 | 1 | 66% |" in text
     assert "- `mul.c`, line 3: `1 -> 2`" in text
+    assert "checks of parameters |" not in text
+    checks = [{**rows[0], "file": "check.c", "line": 9, "result": "survived"}]
+    write(tmp_path / RECORDS / "c_check_faults.jsonl", checks)
+    text = "\n".join(c_faults_section(tmp_path))
+    assert "| checks of parameters | 1 | 1 | 0 | 0 | 1 | 0% |" in text
+    assert "- `check.c`, line 9: `1 -> 2`" in text
+    for item in C_EQUIVALENTS:
+        assert f"- `{item.file}`, in `{item.text}`: `{item.change}`: {item.reason}." in text

@@ -167,6 +167,47 @@ def test_coverage_is_shown_with_its_holes(tmp_path: Path) -> None:
     assert "- 5: the engine's own reset is not asked for" in page
 
 
+def test_coverage_of_python_is_shown_with_its_holes(tmp_path: Path) -> None:
+    row = {"package": "numerics", "lines": 8, "lines_met": 7, "branches": 2, "branches_met": 1}
+    page = measured(
+        tmp_path,
+        "python_coverage",
+        {
+            "runs": [
+                {"measured": ["numerics"], "command": "cover numerics", "tests": 1000},
+                {"measured": ["compiler"], "command": "cover", "tests": 30},
+            ],
+            "packages": [row],
+            "holes": [
+                {"module": "compiler.onnx.pools", "missing": 9, "lines": ""},
+                {"module": "numerics.sound", "missing": 2, "lines": "7-8"},
+                {"module": "compiler.onnx.moves", "missing": 1, "lines": "3"},
+            ],
+        },
+    )
+    assert "Lines and branches that 1,030 quick tests of\nthese packages meet." in page
+    assert "| `numerics` | 8 | 87.5% | 2 | 50.0% |" in page
+    assert ": `compiler.onnx.pools` 9; `compiler.onnx.moves` 1 (3)." in page
+    assert "- without a reason that is known: `numerics.sound` 2 (7-8)." in page
+    assert "```\ncover numerics\ncover\n```" in page
+
+
+def test_coverage_of_c_is_shown_with_its_holes(tmp_path: Path) -> None:
+    row = {"folder": "kernels", "lines": 8, "lines_met": 7, "branches": 2, "branches_met": 1}
+    known = {"command": "cover c", "configs": ["simd", "64"], "kernels": 3, "models": ["kws"]}
+    holes = [
+        {"file": "kernels/add.c", "line": 5, "text": "return KIWICHA_STATUS_BAD_ARGUMENT;"},
+        {"file": "kernels/mul.c", "line": 6, "text": "return KIWICHA_STATUS_BAD_ARGUMENT;"},
+        {"file": "kernels/mul.c", "line": 9, "text": "sum += 1;"},
+    ]
+    counts = {"programs": 1234, "refused": 50, "folders": [row], "holes": holes}
+    page = measured(tmp_path, "c_coverage", {**known, **counts})
+    assert "By 1,234 Programs on the host, of `simd`, `64`:" in page
+    assert "| `firmware/kernels` | 8 | 87.5% | 2 | 50.0% |" in page
+    assert "- 2: a kernel is called without parameters" in page
+    assert "- `firmware/kernels/mul.c`: 9 `sum += 1;`" in page
+
+
 def test_netlists_are_shown_as_proven_only_if_they_are(tmp_path: Path) -> None:
     known = {"cut": {"$mul": 2}, "names": [], "limit_seconds": 0, "given_seconds": 60.0}
     known |= {"held": 1, "absent": 2, "shifted": 3, "merged": 4, "proven": 9, "unproven": 0}

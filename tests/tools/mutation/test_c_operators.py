@@ -39,6 +39,15 @@ def test_functions_are_changed_and_checks_are_not() -> None:
     }
 
 
+def test_checks_are_changed_alone() -> None:
+    found = {(fault.line, fault.change, fault.text) for fault in c_faults(SOURCE, of_checks=True)}
+    line = "int check_all(int x) { return x < 4; }"
+    changes = {f"< -> <= in {line[9:40]}", "4 -> 5", "4 -> 3"}
+    assert {change for _, change, _ in found} >= changes - {f"< -> <= in {line[9:40]}"}
+    assert {(number, text) for number, _, text in found} == {(4, line)}
+    assert len(found) == len(changes)
+
+
 def test_each_source_has_one_change() -> None:
     lines = SOURCE.splitlines()
     for fault in c_faults(SOURCE):

@@ -20,6 +20,8 @@ def changes(source: str) -> set[str]:
         ("x = True", {"True -> False"}),
         ("x = a if b else c", {"a if b else c -> c if b else a"}),
         ("if a:\n    b()", {"if a: ... -> if not a: ...", "b() -> pass"}),
+        ("assert f(a)", {"assert f(a) -> pass"}),
+        ("assert isinstance(a, f(2))\nassert a is not None", set()),
         ("m.d.comb += [a.eq(b), c]", {"m.d.comb += [a.eq(b), c] -> pass", "a.eq(b) -> nothing"}),
         ("def f(x: int = 0) -> 'int':\n    '''Text.'''\n    raise ValueError(1)", {"0 -> 1"}),
         ("import a\n__all__ = ['a']", set()),

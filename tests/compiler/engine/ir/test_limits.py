@@ -8,10 +8,14 @@ import pytest
 from kiwicha.compiler.engine.ir.limits import (
     DEPTHWISE_LIMITS,
     OPERATION_LIMITS,
+    ROW_LIMITS,
     SPREAD_LIMITS,
+    WINDOW_LIMITS,
+    broken_row_limit,
     limit,
     require,
     verify,
+    without_rows,
 )
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
@@ -143,3 +147,21 @@ def test_a_limit_is_its_docstring() -> None:
     require([count], 2048)
     with pytest.raises(BrokenLimitError, match=r"^has 2049$"):
         require([count], 2049)
+
+
+def test_limits_of_whole_rows_are_kept_unless_rows_are_in_parts() -> None:
+    others = [item for item in WINDOW_LIMITS if item not in ROW_LIMITS]
+    assert len(WINDOW_LIMITS) == len(ROW_LIMITS) + len(others)
+    assert others
+    whole = convolution(0, window(), 8)
+    parts = convolution(0, window(), 8, has_long_rows=True)
+    assert without_rows(WINDOW_LIMITS) == others
+    assert without_rows(WINDOW_LIMITS, parts) == others
+    assert without_rows(WINDOW_LIMITS, whole) == [*WINDOW_LIMITS]
+
+
+def test_the_first_broken_limit_of_rows_is_named() -> None:
+    assert broken_row_limit(convolution(0, window(), 8)) is None
+    why = broken_row_limit(convolution(0, window(input_columns=8192, pad_left=4097), 8))
+    assert why is not None
+    assert why.startswith("has 65,536 bytes of an input row;")

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from kiwicha.compiler.cpu.layers import layer_cycles
-from kiwicha.compiler.engine.ir.refusals import Troubles
+from kiwicha.compiler.engine.ir.refusals import BrokenLimitError, Troubles
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Selection
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.lower.lower import lower
@@ -43,6 +43,24 @@ def test_operations_lie_at_their_layers(selection: Selection) -> None:
     swapped = dataclasses.replace(selection, decisions=(Decision(), *selection.decisions))
     with pytest.raises(AssertionError):
         swapped.verify()
+
+
+def test_operations_break_no_limit(selection: Selection) -> None:
+    position, operation = next(iter(selection.operations.items()))
+    wide = dataclasses.replace(
+        operation, window=dataclasses.replace(operation.window, stride_rows=999)
+    )
+    assert wide.job_operations == (wide,)
+    decisions = list(selection.decisions)
+    decisions[position] = Decision((*decisions[position].candidates, Candidate("", wide)))
+    with pytest.raises(BrokenLimitError, match="has 999 rows or columns from one to the next"):
+        dataclasses.replace(selection, decisions=tuple(decisions)).verify()
+
+
+def test_cuts_and_gaps_are_kept(selection: Selection) -> None:
+    first = selection.after(Troubles({}, frozenset({3}), frozenset({5})))
+    second = first.after(Troubles({}, frozenset({4}), frozenset({6})))
+    assert (second.cuts, second.closed) == (selection.cuts | {3, 4}, selection.closed | {5, 6})
 
 
 def test_every_layer_has_a_form_or_a_reason(selection: Selection) -> None:
