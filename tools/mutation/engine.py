@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kiwicha.errors import SimulationError
@@ -18,6 +18,7 @@ from tests.gateware.engine.campaign import compile_engine
 from tests.gateware.engine.list_batches import BATCHES, CONFIG, Batch, check_batch
 from tests.gateware.engine.paces import Pace, read_paces
 from tools.mutation.fault_rows import read_rows
+from tools.mutation.netlist_equivalence import is_equivalent
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist
 from tools.mutation.netlist_identity import identical_faults
 from tools.mutation.netlist_rows import Mode, try_faults
@@ -29,6 +30,8 @@ __all__ = ["RECORD", "in_turn", "main"]
 
 RECORD = Path("docs/results/verification/netlist_faults/engine.jsonl")
 _TOP = "engine"
+_AT_ONCE = 32
+"""Faults that are compared with the good netlist before any is recorded."""
 
 
 def _netlist(count: int, seed: int) -> FaultyNetlist:
@@ -65,20 +68,33 @@ def in_turn(faults: tuple[Fault, ...]) -> list[Fault]:
     return [fault for _, _, fault in sorted(order, key=lambda item: item[:2])]
 
 
-def _prove(netlist: FaultyNetlist, deadline: float) -> None:
-    """Record which of the faults that survived change nothing."""
+def _prove(netlist: FaultyNetlist, is_over: Callable[[], bool]) -> None:
+    """Record which survivors change nothing: in the whole netlist, then in a component."""
     rows = read_rows(RECORD)
     left = {number for number, row in rows.items() if row["result"] == Result.SURVIVED}
     faults = [fault for fault in in_turn(netlist.faults) if fault.number in left]
-    identical = identical_faults(netlist, _TOP, faults)
+    for first in range(0, len(faults), _AT_ONCE):
+        some = faults[first : first + _AT_ONCE]
+        same = identical_faults(netlist, _TOP, some)
+        proven = [fault for fault in some if fault.number in same]
+        _try(netlist, proven, is_over, lambda _: True)
+    _try(netlist, faults, is_over, lambda fault: is_equivalent(netlist, fault))
+
+
+def _try(
+    netlist: FaultyNetlist,
+    faults: Sequence[Fault],
+    is_over: Callable[[], bool],
+    proves: Callable[[Fault], bool],
+) -> None:
     try_faults(
         RECORD,
         netlist,
-        sorted(faults, key=lambda fault: fault.number not in identical),
+        faults,
         lambda fault: (Result.SURVIVED, ""),
         mode=Mode.PROOFS,
-        is_over=lambda: time.monotonic() > deadline,
-        is_proven=lambda fault: fault.number in identical,
+        is_over=is_over,
+        proves=proves,
     )
 
 
@@ -101,7 +117,7 @@ def main(arguments: list[str] | None = None) -> int:
     deadline = time.monotonic() + 60 * options.minutes
     netlist = _netlist(options.count, options.seed)
     if options.mode == Mode.PROOFS:
-        _prove(netlist, deadline)
+        _prove(netlist, lambda: time.monotonic() > deadline)
         return 0
     program = compile_engine(without_zeros(netlist.verilog), is_fast=True)
     paces = read_paces()

@@ -13,8 +13,6 @@ from tools.yosys import run_yosys
 __all__ = ["identical_faults"]
 
 _GOOD = 0
-_AT_ONCE = 32
-"""Faults of one run of Yosys."""
 _FEW = 8
 """Cells that other names of unread bits may change, at most."""
 _INIT = "  attribute \\init "
@@ -47,10 +45,9 @@ def identical_faults(netlist: FaultyNetlist, top: str, faults: Sequence[Fault]) 
     ToolError
         If Yosys fails.
     """
-    same: set[int] = set()
-    for first in range(0, len(faults), _AT_ONCE):
-        found, near = _compared(netlist, top, faults[first : first + _AT_ONCE], _COARSE)
-        same |= found | (_compared(netlist, top, near, _FINE)[0] if near else set())
+    same, near = _compared(netlist, top, faults, _COARSE)
+    if near:
+        same |= _compared(netlist, top, near, _FINE)[0]
     return same
 
 

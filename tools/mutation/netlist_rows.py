@@ -32,7 +32,7 @@ def try_faults(
     *,
     mode: Mode,
     is_over: Callable[[], bool],
-    is_proven: Callable[[Fault], bool] | None = None,
+    proves: Callable[[Fault], bool] | None = None,
 ) -> None:
     """Try faults one after the other, and record each.
 
@@ -50,8 +50,8 @@ def try_faults(
         Which are tried.
     is_over : callable
         Says that no more shall be tried.
-    is_proven : callable, optional
-        Says of a fault that it changes nothing; if it does not, `is_equivalent` may.
+    proves : callable, optional
+        Says whether a fault is proven to change nothing; `is_equivalent` without it.
     """
     rows = read_rows(path)
     for fault in faults:
@@ -63,7 +63,7 @@ def try_faults(
             return
         if mode != Mode.PROOFS:
             result, found = found_by(fault)
-        elif (is_proven is not None and is_proven(fault)) or is_equivalent(netlist, fault):
+        elif proves(fault) if proves is not None else is_equivalent(netlist, fault):
             result, found = Result.EQUIVALENT, "proof"
         else:
             continue

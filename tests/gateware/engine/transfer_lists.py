@@ -145,7 +145,7 @@ def moving_lists() -> list[TransferList]:
     made = []
     for part in np.split(ends, _LISTS):
         memory = np.zeros(_SIZE, np.uint8)
-        arena = rng.integers(256, size=2 * _SIZE, dtype=np.uint8)
+        arena = rng.integers(256, size=3 * _SIZE, dtype=np.uint8)
         item = TransferList(bytearray(arena.tobytes()))
         item.add(0, 0, _SIZE, is_store=False)
         memory[:] = arena[:_SIZE]
@@ -163,8 +163,9 @@ def moving_lists() -> list[TransferList]:
                     arena[place : place + size] = memory[address : address + size]
                 else:
                     memory[address : address + size] = arena[place : place + size]
-        item.add(_SIZE - LINE_BYTES, 0, _SIZE, is_store=True)
-        arena[_SIZE - LINE_BYTES :][:_SIZE] = memory
+        # What was stored before stays to be seen.
+        item.add(2 * _SIZE, 0, _SIZE, is_store=True)
+        arena[2 * _SIZE :] = memory
         item.expect(0, arena)
         made.append(item)
     return made
