@@ -117,7 +117,7 @@ def _groups() -> list[Case]:
 def _moves() -> list[Case]:
     return [
         list_of_moves(1500, 4096, seed=17),
-        list_of_moves(5000, 4096, seed=18, is_good=False),
+        list_of_moves(7001, 4096, seed=18, is_good=False),
     ]
 
 
