@@ -28,6 +28,7 @@ from tests.gateware.engine.transfer_lists import (
     dequantizing_lists,
     moving_lists,
     quantizing_lists,
+    whole_lists,
 )
 from tests.gateware.engine.watchdog_lists import watchdog_lists
 
@@ -164,6 +165,7 @@ BATCHES = (
     Batch("lists, DRAM refreshing", "refreshing", lambda: _random(6, 24, _SMALL)),
     Batch("lists, all of the scratchpad", "ddr3", lambda: _asked(_random(5, 24, _SIZE), 5)),
     Batch("large lists, DRAM jitter", "jitter", lambda: _random(4, 24, _SIZE)),
+    Batch("as many floats as there can be", "ddr3", lambda: whole_lists(_SIZE)),
     Batch("many groups", "ddr3", _groups, most_cycles=1_000_000),
     Batch(
         "as many jobs as there can be",

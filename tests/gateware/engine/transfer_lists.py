@@ -22,6 +22,7 @@ __all__ = [
     "moving_lists",
     "quantizing",
     "quantizing_lists",
+    "whole_lists",
 ]
 
 _SIZE = 4096
@@ -95,24 +96,34 @@ class TransferList:
             raise SimulationError(f"{name}: {len(wrong)} bytes from {wrong[0]} differ")
 
 
-def quantizing(scale: float, zero_point: int, bits: NDArray[np.uint32]) -> TransferList:
-    """Return a list that quantizes numbers at the start of the arena, and stores them behind."""
+def quantizing(
+    scale: float, zero_point: int, bits: NDArray[np.uint32], *, address: int = LINE_BYTES
+) -> TransferList:
+    """Return a list that quantizes numbers at the start of the arena, and stores them behind.
+
+    In between they lie at an address of the scratchpad.
+    """
     table = quantize_table(scale, zero_point)
     assert table is not None
-    made = TransferList(bytearray(bits.tobytes() + bytes(_SIZE)))
+    made = TransferList(bytearray(bits.tobytes() + bytes(max(_SIZE, len(bits)))))
     made.table(table)
-    made.add(0, LINE_BYTES, bits.nbytes, is_store=False, flags=TransferFlag.FLOAT)
-    made.add(bits.nbytes, LINE_BYTES, len(bits), is_store=True)
+    made.add(0, address, bits.nbytes, is_store=False, flags=TransferFlag.FLOAT)
+    made.add(bits.nbytes, address, len(bits), is_store=True)
     made.expect(bits.nbytes, quantized_bits(bits, scale, zero_point))
     return made
 
 
-def dequantizing(scale: float, zero_point: int, values: NDArray[np.int8]) -> TransferList:
-    """Return a list that loads bytes from the start of the arena, and stores numbers behind."""
-    made = TransferList(bytearray(values.tobytes() + bytes(5 * _SIZE)))
+def dequantizing(
+    scale: float, zero_point: int, values: NDArray[np.int8], *, address: int = LINE_BYTES
+) -> TransferList:
+    """Return a list that loads bytes from the start of the arena, and stores numbers behind.
+
+    In between they lie at an address of the scratchpad.
+    """
+    made = TransferList(bytearray(values.tobytes() + bytes(max(5 * _SIZE, 4 * len(values)))))
     made.table(dequantize_table(scale, zero_point))
-    made.add(0, LINE_BYTES, len(values), is_store=False)
-    made.add(len(values), LINE_BYTES, 4 * len(values), is_store=True, flags=TransferFlag.FLOAT)
+    made.add(0, address, len(values), is_store=False)
+    made.add(len(values), address, 4 * len(values), is_store=True, flags=TransferFlag.FLOAT)
     made.expect(len(values), dequantized(values, scale, zero_point))
     return made
 
@@ -136,6 +147,14 @@ def dequantizing_lists() -> list[TransferList]:
             values = np.resize(np.arange(256), count).astype(np.uint8).view(np.int8)
             made.append(dequantizing(scale, zero_point, rng.permutation(values)))
     return made
+
+
+def whole_lists(scratchpad_bytes: int) -> list[TransferList]:
+    """Return lists that fill a scratchpad with quantized numbers, and that dequantize all of it."""
+    rng = np.random.default_rng(22)
+    bits = rng.normal(0, 9, scratchpad_bytes).astype(np.float32).view(np.uint32)
+    values = rng.integers(-128, 128, scratchpad_bytes).astype(np.int8)
+    return [quantizing(0.1, 3, bits, address=0), dequantizing(0.1, 3, values, address=0)]
 
 
 def moving_lists() -> list[TransferList]:
