@@ -35,8 +35,10 @@ def netlist_faults_section(project: Path) -> Iterator[str]:
         "",
         "Yosys' `mutate` changes a bit at a port of a cell: it is inverted, or constant, or so",
         "whenever another bit is. Many faults are in one netlist, one of which at a time is",
-        "active, so that one simulator serves them all. Faults that are proven to change no output",
-        "of their component, for ever, are equivalent; they, and faults of clocks, do not count.",
+        "active, so that one simulator serves them all. Faults that are proven to change no",
+        "output of their component, for ever, are equivalent. So are those that leave the",
+        "engine's whole netlist as it is, once what nothing reads is gone. They, and faults of",
+        "clocks, do not count.",
         "",
     )
     own = {name: rows for name, rows in records.items() if name in BENCHES}
@@ -60,10 +62,16 @@ def netlist_faults_section(project: Path) -> Iterator[str]:
             components[component_of(row["module"])].append(row)
         every = records[_ENGINE]
         yield from (
-            "The engine of `64-softmax` as a whole, which runs lists of random jobs, of bad",
-            "descriptors and of the plan of functional coverage, with all behaviours of DRAM;",
-            "beside some it is asked for its state, its counters and its scratchpad. Nothing else",
-            "looks: not the benches above, no proof and no system.",
+            "The engine of `64-softmax` as a whole, with the scratchpad that it has there, runs",
+            "the lists of `tests/gateware/engine/list_batches.py`, as tests do by day or by",
+            "night: of random jobs, with all behaviours of DRAM, anywhere in it; of single kinds",
+            "of jobs; of bad descriptors and of addresses outside; of sums, scales and terms of",
+            "which results show every bit; of transfers that begin and end anywhere; of as many",
+            "jobs, groups and loops as there can be; with watchdogs of many lengths, and resets.",
+            "Bytes and answers are those that are defined. Where nothing of DRAM is random,",
+            "cycles, counters and ends of jobs are those that are recorded in `paces.json` beside",
+            "it: so a fault that only changes a list's pace is seen as well. Nothing else looks:",
+            "not the benches above, no proof, no system.",
             "",
             *table(
                 ("component", *_NUMBERS),

@@ -5,29 +5,24 @@ fault after the other, until what they leave is wrong; a fault that none of them
 """
 
 import argparse
-import functools
 import os
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-
-from kiwicha.contract.engine import EngineError, JobKind, job_kinds
 from kiwicha.errors import SimulationError
 from kiwicha.gateware.engine.engine import Engine
 from kiwicha.sim.verilator.power_up import without_zeros
-from tests.gateware.engine.bad_lists import bad_lists
-from tests.gateware.engine.campaign import SCRATCHPAD_BYTES, compile_engine
-from tests.gateware.engine.questions import asked
-from tests.gateware.engine.random_lists import Case, check_cases, random_cases
-from tests.gateware.engine.test_engine import TIMINGS
+from tests.gateware.engine.campaign import compile_engine
+from tests.gateware.engine.list_batches import BATCHES, CONFIG, Batch, check_batch
+from tests.gateware.engine.paces import Pace, read_paces
+from tools.mutation.fault_rows import read_rows
+from tools.mutation.netlist_equivalence import is_equivalent
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist
+from tools.mutation.netlist_identity import identical_faults
 from tools.mutation.netlist_rows import Mode, try_faults
 from tools.mutation.trial import Result
-from tools.verification.choice import chosen
-from tools.verification.job_points import points_of
 from tools.verification.points import component_of
 from tools.yosys import component_rtlil
 
@@ -35,73 +30,27 @@ __all__ = ["RECORD", "in_turn", "main"]
 
 RECORD = Path("docs/results/verification/netlist_faults/engine.jsonl")
 _TOP = "engine"
-_MACS, _SMALL_BYTES = 64, 4096
-_KINDS = [JobKind(kind) for kind in job_kinds(has_softmax=True)]
-_ANSWER_CYCLES = 200_000
-"""What a list may take: many times as long as without a fault."""
-_DRAWN = 200
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """Lists that run in one simulation."""
-
-    name: str
-    timing: str
-    cases: list[Case]
-
-
-def _random(seed: int, rounds: int, size: int) -> list[Case]:
-    return random_cases(_MACS, size, seed=seed, rounds=rounds, longest=4, kinds=_KINDS)
-
-
-def _planned() -> dict[str, list[Case]]:
-    """Return lists that together meet the plan of functional coverage, by behaviour of DRAM."""
-    draws = [(case, timing) for case in _random(7, _DRAWN, _SMALL_BYTES) for timing in TIMINGS]
-    found: dict[str, list[Case]] = {timing: [] for timing in TIMINGS}
-    for case, timing in chosen(draws, lambda draw: points_of(*draw), set()):
-        found[timing].append(case)
-    return found
-
-
-def _asked() -> list[Case]:
-    """Return good lists beside which the engine is asked."""
-    rng = np.random.default_rng(8)
-    cases = _random(8, 24, _SMALL_BYTES)
-    return [asked(case, rng) for case in cases if case.error == EngineError.NONE]
-
-
-@functools.cache
-def _batches() -> tuple[_Batch, ...]:
-    """Return all lists, those that find most first."""
-    return (
-        _Batch("a few lists", "ddr3", _random(1, 6, _SMALL_BYTES)),
-        _Batch("lists", "ddr3", _random(2, 24, _SMALL_BYTES)),
-        _Batch("bad descriptors", "ddr3", bad_lists(_MACS, SCRATCHPAD_BYTES, has_softmax=True)),
-        _Batch("lists with questions", "ddr3", _asked()),
-        _Batch("lists, DRAM stubborn", "stubborn", _random(3, 24, _SMALL_BYTES)),
-        *(_Batch(f"plan, DRAM {name}", name, cases) for name, cases in _planned().items()),
-        _Batch("large lists", "jitter", _random(4, 48, SCRATCHPAD_BYTES)),
-    )
+_AT_ONCE = 32
+"""Faults that are compared with the good netlist before any is recorded."""
 
 
 def _netlist(count: int, seed: int) -> FaultyNetlist:
-    engine = Engine(macs=_MACS, scratchpad_bytes=SCRATCHPAD_BYTES, has_softmax=True)
+    engine = Engine(
+        macs=CONFIG.engine_macs,
+        scratchpad_bytes=CONFIG.scratchpad_bytes,
+        has_softmax=CONFIG.has_softmax,
+    )
     return faulty_netlist(component_rtlil(engine, _TOP), _TOP, component_of, count=count, seed=seed)
 
 
-def _found_by(program: Path, number: int) -> tuple[Result, str]:
+def _found_by(
+    program: Path, batches: Sequence[Batch], number: int, paces: dict[str, list[Pace]]
+) -> tuple[Result, str]:
     """Return what became of a fault, and the lists that found it."""
     os.environ[SELECTED] = str(number)
-    for batch in _batches():
+    for batch in batches:
         try:
-            check_cases(
-                program,
-                batch.cases,
-                TIMINGS[batch.timing],
-                seed=1,
-                answer_cycles=_ANSWER_CYCLES,
-            )
+            check_batch(program, batch, paces)
         except SimulationError as error:
             is_hang = "must be answered" in str(error)
             return Result.HANGS if is_hang else Result.KILLED, batch.name
@@ -119,6 +68,36 @@ def in_turn(faults: tuple[Fault, ...]) -> list[Fault]:
     return [fault for _, _, fault in sorted(order, key=lambda item: item[:2])]
 
 
+def _prove(netlist: FaultyNetlist, is_over: Callable[[], bool]) -> None:
+    """Record which survivors change nothing: in the whole netlist, then in a component."""
+    rows = read_rows(RECORD)
+    left = {number for number, row in rows.items() if row["result"] == Result.SURVIVED}
+    faults = [fault for fault in in_turn(netlist.faults) if fault.number in left]
+    for first in range(0, len(faults), _AT_ONCE):
+        some = faults[first : first + _AT_ONCE]
+        same = identical_faults(netlist, _TOP, some)
+        proven = [fault for fault in some if fault.number in same]
+        _try(netlist, proven, is_over, lambda _: True)
+    _try(netlist, faults, is_over, lambda fault: is_equivalent(netlist, fault))
+
+
+def _try(
+    netlist: FaultyNetlist,
+    faults: Sequence[Fault],
+    is_over: Callable[[], bool],
+    proves: Callable[[Fault], bool],
+) -> None:
+    try_faults(
+        RECORD,
+        netlist,
+        faults,
+        lambda fault: (Result.SURVIVED, ""),
+        mode=Mode.PROOFS,
+        is_over=is_over,
+        proves=proves,
+    )
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Try faults until there are enough or time is up; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -126,17 +105,29 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=40, help="faults of each component")
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--mode", type=Mode, default=Mode.NEW, choices=[*Mode])
+    parser.add_argument("--lists", nargs="+", help="names of batches; all without it")
+    parser.add_argument("--components", nargs="+", help="those whose faults are tried; all too")
     options = parser.parse_args(arguments)
+    batches = [batch for batch in BATCHES if batch.name in (options.lists or [batch.name])]
+
+    def is_chosen(fault: Fault) -> bool:
+        component = component_of(fault.module)
+        return component in (options.components or [component])
+
     deadline = time.monotonic() + 60 * options.minutes
     netlist = _netlist(options.count, options.seed)
+    if options.mode == Mode.PROOFS:
+        _prove(netlist, lambda: time.monotonic() > deadline)
+        return 0
     program = compile_engine(without_zeros(netlist.verilog), is_fast=True)
-    if _found_by(program, 0)[0] != Result.SURVIVED:
+    paces = read_paces()
+    if _found_by(program, batches, 0, paces)[0] != Result.SURVIVED:
         raise SimulationError("lists must pass without a fault")
     try_faults(
         RECORD,
         netlist,
-        in_turn(netlist.faults),
-        lambda fault: _found_by(program, fault.number),
+        [fault for fault in in_turn(netlist.faults) if is_chosen(fault)],
+        lambda fault: _found_by(program, batches, fault.number, paces),
         mode=options.mode,
         is_over=lambda: time.monotonic() > deadline,
     )

@@ -4,7 +4,15 @@ import dataclasses
 
 import numpy as np
 
-from kiwicha.contract.engine import TRANSFER_ERROR, EngineError, EngineTransfer, JobKind
+from kiwicha.contract.engine import (
+    LINE_BYTES,
+    TRANSFER_ERROR,
+    EngineError,
+    EngineJob,
+    EngineTransfer,
+    JobKind,
+)
+from kiwicha.contract.moves import AnyJob
 from tests.gateware.engine.control.bad_descriptors import bad_jobs, bad_transfers, changed
 from tests.gateware.engine.random_lists import Case, random_case
 from tests.gateware.engine.work_list import WorkList
@@ -30,9 +38,7 @@ def bad_lists(macs: int, scratchpad_bytes: int, *, has_softmax: bool) -> list[Ca
     good = random_case(
         rng, macs, _SIZE, 2 * [JobKind.TABLE], wanted=EngineError.NONE, has_floats=False
     )
-    made = dataclasses.replace(
-        good.made, transfers=[*good.made.transfers[:2], good.made.transfers[-1]]
-    )
+    made = _with_transfers(good.made, [*good.made.transfers[:2], good.made.transfers[-1]])
     found = []
     for legal, field, value, error in bad_jobs(scratchpad_bytes, len(made.transfers)):
         if legal == "softmax" and not has_softmax:
@@ -44,6 +50,16 @@ def bad_lists(macs: int, scratchpad_bytes: int, *, has_softmax: bool) -> list[Ca
         changed_list = dataclasses.replace(made, transfers=transfers)
         found.append(_case(good, changed_list, error, TRANSFER_ERROR | _BAD))
     return found
+
+
+def _with_transfers(made: WorkList, transfers: list[EngineTransfer]) -> WorkList:
+    """Return a list with fewer transfers, whose jobs find their weights behind them."""
+    shorter = LINE_BYTES * (len(made.transfers) - len(transfers))
+    jobs: list[AnyJob] = []
+    for job in made.jobs:
+        assert isinstance(job, EngineJob)
+        jobs.append(dataclasses.replace(job, weights_offset=job.weights_offset - shorter))
+    return dataclasses.replace(made, jobs=jobs, transfers=transfers)
 
 
 def _case(good: Case, made: WorkList, error: EngineError, number: int) -> Case:

@@ -58,6 +58,8 @@ _TAKES_ANSWER = 1 << 31
 """Of an op, for the harness: the answer before is inputs_0."""
 _ELAPSED = 1 << 30
 """For the harness: answers the cycles from START to the answer of WAIT."""
+_RESET = 1 << 29
+"""For the harness: resets the engine alone after inputs_0 cycles, for inputs_1. Answers 0."""
 
 Instruction = tuple[int, int, int, int]
 """`EngineOp`, index, inputs_0 and inputs_1."""
@@ -82,6 +84,17 @@ class Round:
         numbers.
     during, after : tuple of Instruction
         What the engine is asked while the list runs, and when it has ended.
+    first_byte : int
+        Where in DRAM the image is, a multiple of 16; the arena is behind it.
+    ranges : tuple of (int, int), optional
+        Of the Program and of the arena: how many bytes before the image, or before the arena, the
+        range begins, and its size. Usually none, and theirs.
+    offset : int
+        Of the list in the Program's range.
+    reset : (int, int), optional
+        So many cycles behind START the engine is reset, for so many cycles; DRAM is not.
+    keeps_settings : bool
+        Ranges are those of the list before, and the watchdog is as it is.
     """
 
     image: bytes
@@ -91,6 +104,11 @@ class Round:
     pauses: tuple[int, ...] = ()
     during: tuple[Instruction, ...] = ()
     after: tuple[Instruction, ...] = ()
+    first_byte: int = _FIRST_BYTE
+    ranges: tuple[tuple[int, int], tuple[int, int]] | None = None
+    offset: int = 0
+    reset: tuple[int, int] | None = None
+    keeps_settings: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -257,7 +275,7 @@ def run_rounds(
     values = [seed, *dataclasses.astuple(timing), host_stall, answer_cycles, _REST_CYCLES]
     asked = [_instructions(entry) for entry in rounds]
     packed = b"".join(
-        struct.pack("<4I", _FIRST_BYTE, len(entry.image), len(entry.arena), len(instructions))
+        struct.pack("<4I", entry.first_byte, len(entry.image), len(entry.arena), len(instructions))
         + b"".join(struct.pack("<4I", *instruction) for instruction in instructions)
         + entry.image
         + entry.arena
@@ -285,7 +303,7 @@ def _outcome(
     entry: Round, instructions: Sequence[Instruction], answers: Sequence[int], rest: bytes
 ) -> Outcome:
     """Return what a list left, from the answers and the arena behind them."""
-    first = len(_BEFORE_START) + 1
+    first = len(_settings(entry)) + 1
     last = len(instructions) - len(entry.after) - 2
     start = first + len(entry.during)
     given = [item[:2] for item in instructions[:last]]
@@ -308,18 +326,29 @@ def _outcome(
     )
 
 
-_BEFORE_START = ("range of the Program", "range of the arena", "watchdog")
+def _settings(entry: Round) -> list[Instruction]:
+    """Return the instructions before START."""
+    if entry.keeps_settings:
+        return []
+    sizes = (len(entry.image), len(entry.arena))
+    ranges = entry.ranges or ((0, sizes[0]), (0, sizes[1]))
+    places = (entry.first_byte, entry.first_byte + sizes[0])
+    return [
+        *(
+            (EngineOp.RANGE, number, DRAM_BASE + place - before, size)
+            for number, (place, (before, size)) in enumerate(zip(places, ranges, strict=True))
+        ),
+        (EngineOp.WATCHDOG, 0, entry.watchdog_cycles, 0),
+    ]
 
 
 def _instructions(entry: Round) -> list[Instruction]:
-    first = DRAM_BASE + _FIRST_BYTE
     return [
-        (EngineOp.RANGE, 0, first, len(entry.image)),
-        (EngineOp.RANGE, 1, first + len(entry.image), len(entry.arena)),
-        (EngineOp.WATCHDOG, 0, entry.watchdog_cycles, 0),
-        (EngineOp.START, 0, 0, entry.counts),
+        *_settings(entry),
+        (EngineOp.START, 0, entry.offset, entry.counts),
         *entry.during,
         *itertools.chain.from_iterable(_pause(entry, delay) for delay in entry.pauses),
+        *([(_RESET, 0, *entry.reset)] if entry.reset else []),
         (EngineOp.WAIT, 0, 0, 0),
         (_ELAPSED, 0, 0, 0),
         *entry.after,
@@ -334,5 +363,5 @@ def _pause(entry: Round, delay: int) -> list[Instruction]:
         (EngineOp.WAIT, 0, 0, 0),
         (EngineOp.STATUS, 2, 0, 0),
         (EngineOp.START | _TAKES_ANSWER, 1, 0, 0),
-        (EngineOp.START, 0, 0, entry.counts),
+        (EngineOp.START, 0, entry.offset, entry.counts),
     ]

@@ -106,15 +106,20 @@ def asked(case: Case, rng: np.random.Generator) -> Asked:
         (EngineOp.RANGE, 1, DRAM_BASE, 16),
         (EngineOp.START, 0, 16, 1),
     )
+
+    def unused() -> int:
+        """Return what an instruction does not look at."""
+        return int(rng.integers(1 << 32))
+
     after: tuple[Instruction, ...] = (
-        (EngineOp.STATUS, 0, 0, 0),
-        *((EngineOp.COUNTER, counter, 0, 0) for counter in _COUNTERS),
-        *((EngineOp.JOB_END, 0, number, 0) for number in range(len(case.made.jobs))),
-        *((EngineOp.PEEK, 0, 4 * place, 0) for place in places),
+        (EngineOp.STATUS, 0, unused(), unused()),
+        *((EngineOp.COUNTER, counter, unused(), unused()) for counter in _COUNTERS),
+        *((EngineOp.JOB_END, 0, number, unused()) for number in range(len(case.made.jobs))),
+        *((EngineOp.PEEK, 0, 4 * place, unused()) for place in places),
         (EngineOp.PEEK, 1, last, written),
-        (EngineOp.PEEK, 0, last, 0),
-        (EngineOp.COUNTER, 15, 0, 0),
-        (EngineOp.PEEK, 0, last ^ 4, 0),
+        (EngineOp.PEEK, 0, last, unused()),
+        (EngineOp.COUNTER, 15, unused(), unused()),
+        (EngineOp.PEEK, 0, last ^ 4, unused()),
     )
     given = dataclasses.replace(case.given, during=during, after=after)
     fields = {field.name: getattr(case, field.name) for field in dataclasses.fields(case)}

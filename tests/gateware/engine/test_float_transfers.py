@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from kiwicha.contract.engine import (
     LINE_BYTES,
@@ -19,13 +18,15 @@ from kiwicha.contract.engine import (
 from kiwicha.numerics.float_edges import dequantized
 from kiwicha.program.float_tables import quantize_table
 from tests.gateware.engine.campaign import SCRATCHPAD_BYTES, Round, build_engine, run_rounds
-from tests.gateware.engine.float_numbers import (
-    EDGES,
-    dequantize_table,
-    numbers_near,
-    quantized_bits,
-)
+from tests.gateware.engine.float_numbers import dequantize_table, quantized_bits
 from tests.gateware.engine.random_jobs import random_work
+from tests.gateware.engine.transfer_lists import (
+    TransferList,
+    dequantizing,
+    dequantizing_lists,
+    quantizing,
+    quantizing_lists,
+)
 from tests.gateware.engine.work_list import work_list
 from tests.support.choices import by_day
 from tests.support.gateware.dram_port import DramTiming
@@ -47,112 +48,27 @@ def engine() -> Path:
     return build_engine(MACS, SCRATCHPAD_BYTES)
 
 
-class Lists:
-    """Lists of transfers and no jobs, with what they must leave in the arena.
-
-    Parameters
-    ----------
-    arena : bytearray
-        What is there before.
-    """
-
-    def __init__(self, arena: bytearray) -> None:
-        self.arena, self.expected = arena, bytearray(arena)
-        self._transfers: list[EngineTransfer] = []
-        self._tables: list[bytes] = []
-
-    def table(self, raw: bytes) -> None:
-        """Add a table."""
-        place = sum(map(len, self._tables))
-        self._tables.append(raw)
-        self._transfers.append(EngineTransfer(place, 0, len(raw), 0, TransferFlag.TABLE))
-
-    def add(self, offset: int, address: int, size: int, *, is_store: bool, flags: int = 0) -> None:
-        """Add a transfer of some bytes of DRAM."""
-        count = size | (TRANSFER_FLAG if is_store else 0)
-        self._transfers.append(EngineTransfer(offset, address, count, 0, flags))
-
-    def expect(self, offset: int, values: NDArray[np.generic]) -> None:
-        """Note what must be in the arena."""
-        raw = values.tobytes()
-        self.expected[offset : offset + len(raw)] = raw
-
-    def round(self, watchdog_cycles: int = UNLIMITED) -> Round:
-        """Return the list."""
-        head = LINE_BYTES * len(self._transfers)
-        packed = b"".join(
-            EngineTransfer(
-                item.dram_offset + (head | TRANSFER_FLAG)
-                if item.flags == TransferFlag.TABLE
-                else item.dram_offset,
-                *(item.scratchpad_address, item.bytes, item.wait_jobs, item.flags),
-            ).pack()
-            for item in self._transfers
-        )
-        image = packed + b"".join(self._tables)
-        return Round(image, bytes(self.arena), len(self._transfers) << 16, watchdog_cycles)
-
-
-def quantizing(scale: float, zero_point: int, bits: NDArray[np.uint32]) -> Lists:
-    """Return a list that quantizes numbers at the start of the arena, and stores them behind."""
-    table = quantize_table(scale, zero_point)
-    assert table is not None
-    made = Lists(bytearray(bits.tobytes() + bytes(SIZE)))
-    made.table(table)
-    made.add(0, LINE_BYTES, bits.nbytes, is_store=False, flags=TransferFlag.FLOAT)
-    made.add(bits.nbytes, LINE_BYTES, len(bits), is_store=True)
-    made.expect(bits.nbytes, quantized_bits(bits, scale, zero_point))
-    return made
-
-
-def dequantizing(scale: float, zero_point: int, values: NDArray[np.int8]) -> Lists:
-    """Return a list that loads bytes from the start of the arena, and stores numbers behind."""
-    made = Lists(bytearray(values.tobytes() + bytes(5 * SIZE)))
-    made.table(dequantize_table(scale, zero_point))
-    made.add(0, LINE_BYTES, len(values), is_store=False)
-    made.add(len(values), LINE_BYTES, 4 * len(values), is_store=True, flags=TransferFlag.FLOAT)
-    made.expect(len(values), dequantized(values, scale, zero_point))
-    return made
-
-
-def check(engine: Path, made: list[Lists], timing: DramTiming, seed: int) -> None:
+def check(engine: Path, made: list[TransferList], timing: DramTiming, seed: int) -> None:
     """Execute lists, and compare what they leave."""
-    outcomes = run_rounds(
-        engine, [item.round() for item in made], timing, seed=seed, host_stall=0.1
-    )
-    for item, outcome in zip(made, outcomes, strict=True):
-        assert outcome.status == 0
-        wrong = np.flatnonzero(
-            np.frombuffer(outcome.arena, np.uint8) != np.frombuffer(item.expected, np.uint8)
-        )
-        assert len(wrong) == 0, f"{len(wrong)} bytes from {wrong[:10]} differ"
+    outcomes = run_rounds(engine, [item.given for item in made], timing, seed=seed, host_stall=0.1)
+    for number, (item, outcome) in enumerate(zip(made, outcomes, strict=True)):
+        item.check(outcome, f"list {number}")
 
 
 @pytest.mark.parametrize("name", TIMINGS)
 def test_quantizes_all_numbers_as_they_are_defined_to_be(engine: Path, name: str) -> None:
-    made = []
-    for seed, (scale, zero_point) in enumerate(EDGES):
-        bits = numbers_near(scale, zero_point, np.random.default_rng(seed))
-        made.append(quantizing(scale, zero_point, bits))
-        made.append(quantizing(scale, zero_point, bits[: 16 * (seed + 1)]))
-    check(engine, made, TIMINGS[name], seed=1)
+    check(engine, quantizing_lists(), TIMINGS[name], seed=1)
 
 
 @pytest.mark.parametrize("name", TIMINGS)
 def test_dequantizes_every_byte(engine: Path, name: str) -> None:
-    rng = np.random.default_rng(7)
-    made = []
-    for scale, zero_point in EDGES:
-        for count in (16, 256, 16 * int(rng.integers(1, 200))):
-            values = np.resize(np.arange(256), count).astype(np.uint8).view(np.int8)
-            made.append(dequantizing(scale, zero_point, rng.permutation(values)))
-    check(engine, made, TIMINGS[name], seed=2)
+    check(engine, dequantizing_lists(), TIMINGS[name], seed=2)
 
 
 def test_tables_follow_each_other_in_a_list(engine: Path) -> None:
     rng = np.random.default_rng(11)
     numbers = rng.normal(0, 3, 64).astype(np.float32)
-    made = Lists(bytearray(numbers.tobytes() + bytes(4096)))
+    made = TransferList(bytearray(numbers.tobytes() + bytes(4096)))
     offset = numbers.nbytes
     for scale, zero_point in ((0.1, 3), (0.03, -100), (0.5, 0)):
         table = quantize_table(scale, zero_point)

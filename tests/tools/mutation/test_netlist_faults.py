@@ -13,6 +13,7 @@ from tools.mutation.engine import in_turn
 from tools.mutation.fault_rows import read_rows
 from tools.mutation.netlist_equivalence import is_equivalent
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist
+from tools.mutation.netlist_identity import identical_faults
 from tools.mutation.netlist_rows import Mode, try_faults
 from tools.mutation.trial import Result
 from tools.yosys import component_rtlil
@@ -47,6 +48,19 @@ class _Sums(wiring.Component):
         return m
 
 
+class _LowerSums(wiring.Component):
+    """Does not read the uppermost bit of the component inside."""
+
+    def __init__(self) -> None:
+        super().__init__({"a": In(4), "b": In(4), "sum": Out(4)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.half = half = _Half()
+        m.d.comb += [half.a.eq(self.a), half.b.eq(self.b), self.sum.eq(half.sum)]
+        return m
+
+
 @pytest.fixture(scope="module")
 def netlist() -> FaultyNetlist:
     return faulty_netlist(component_rtlil(_Sums(), TOP), TOP, lambda path: path, count=12, seed=0)
@@ -66,6 +80,15 @@ def test_each_group_has_its_faults(netlist: FaultyNetlist) -> None:
 def test_some_faults_change_nothing_and_others_do(netlist: FaultyNetlist) -> None:
     found = {is_equivalent(netlist, fault) for fault in netlist.faults if fault.module == "half"}
     assert found == {False, True}
+
+
+def test_faults_of_bits_that_nothing_reads_leave_the_netlist_as_it_is() -> None:
+    text = component_rtlil(_LowerSums(), TOP)
+    netlist = faulty_netlist(text, TOP, lambda path: path, count=30, seed=0)
+    faults = [fault for fault in netlist.faults if fault.signal.startswith("sum[")]
+    same = identical_faults(netlist, TOP, faults)
+    assert same == {fault.number for fault in faults if fault.signal == "sum[4]"}
+    assert 0 < len(same) < len(faults)
 
 
 def test_what_was_tried_is_not_tried_again(netlist: FaultyNetlist, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ void Dram::drive() {
     top_.memory___05Frdata___05Fvalid = is_read;
     for (uint64_t part = 0; part < kWordBytes / kPartBytes; ++part) {
         uint32_t value = static_cast<uint32_t>(random_());
-        if (is_read) {
+        if (is_read && !current_.is_stale) {
             value = 0;
             for (uint64_t k = 0; k < kPartBytes; ++k) {
                 const uint64_t place = current_.place + kPartBytes * part + k;
@@ -41,7 +41,7 @@ void Dram::drive() {
 }
 
 void Dram::sample() {
-    if (completes_ && current_.is_write) write(current_.place);
+    if (completes_ && current_.is_write) write(current_);
     if (top_.memory___05Fcmd___05Fvalid) {
         const uint32_t payload = top_.memory___05Fcmd___05Fpayload;
         if (waits_ && payload != offered_) throw Failure("a command that waited changed");
@@ -50,6 +50,10 @@ void Dram::sample() {
         if (takes_) accept(payload & 1, static_cast<uint64_t>(payload >> 1) * kWordBytes);
     } else if (waits_) {
         throw Failure("a command that waited went away");
+    }
+    if (top_.reset) {
+        waits_ = false;
+        for (Command& command : queue_) command.is_stale = true;
     }
     ++cycle_;
 }
@@ -62,15 +66,17 @@ void Dram::accept(bool is_write, uint64_t address) {
         throw Failure(std::string(is_write ? "write" : "read") + " outside the ranges, byte " +
                       std::to_string(address));
     const uint64_t jitter = timing_.jitter_cycles ? random_() % (timing_.jitter_cycles + 1) : 0;
-    queue_.push_back({cycle_ + timing_.latency_cycles + jitter, is_write, address - base});
+    queue_.push_back({cycle_ + timing_.latency_cycles + jitter, is_write, address - base, false});
 }
 
-void Dram::write(uint64_t place) {
-    if (!top_.memory___05Fwdata___05Fvalid)
+void Dram::write(const Command& command) {
+    if (!command.is_stale && !top_.memory___05Fwdata___05Fvalid)
         throw Failure("data must be there when the port takes it");
     const auto& payload = top_.memory___05Fwdata___05Fpayload;
+    if (command.is_stale && payload[kWordBytes / kPartBytes])
+        throw Failure("what was asked for before a reset must not be written");
     for (uint64_t k = 0; k < kWordBytes; ++k)
         if (payload[kWordBytes / kPartBytes] >> k & 1)
-            contents.bytes[place + k] =
+            contents.bytes[command.place + k] =
                 static_cast<uint8_t>(payload[k / kPartBytes] >> 8 * (k % kPartBytes));
 }

@@ -50,19 +50,23 @@ class Dram {
     void drive();
     /// Looks at what the engine gives in it.
     void sample();
-    /// Whether every command that was taken is complete.
-    bool is_idle() const { return queue_.empty() && !completes_; }
+    /// Whether every command that was taken is complete, but those from before a reset.
+    bool is_idle() const {
+        return (queue_.empty() || queue_.back().is_stale) && (!completes_ || current_.is_stale);
+    }
 
    private:
     struct Command {
         uint64_t due;
         bool is_write;
         uint64_t place;
+        /// The engine was reset after it: a word may be any, and no byte may be written.
+        bool is_stale;
     };
 
     bool is_refreshing() const;
     void accept(bool is_write, uint64_t address);
-    void write(uint64_t place);
+    void write(const Command& command);
 
     Vengine& top_;
     Timing timing_;

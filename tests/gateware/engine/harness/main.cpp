@@ -35,6 +35,8 @@ struct Instruction {
 constexpr uint32_t kTakesAnswer = 1u << 31;
 /// Asks for the cycles from START to the answer of WAIT, and nothing of the engine.
 constexpr uint32_t kElapsed = 1u << 30;
+/// Resets the engine, but not DRAM, after inputs_0 cycles, for inputs_1.
+constexpr uint32_t kReset = 1u << 29;
 constexpr uint32_t kStart = 1, kWait = 2;
 
 constexpr int kResetCycles = 3;
@@ -63,6 +65,13 @@ class Host {
         }
     }
 
+    void reset(uint64_t after, uint64_t cycles) {
+        rest(after);
+        top_.reset = 1;
+        rest(cycles);
+        top_.reset = 0;
+    }
+
     /// Cycles from START to the answer of WAIT.
     uint32_t elapsed() const { return waited_ - started_; }
 
@@ -85,6 +94,8 @@ class Host {
             const uint32_t response = top_.responses___05Fpayload;
             const bool takes = is_offered && top_.commands___05Fready;
             if (has_response && !is_taken) throw Failure("a response without an instruction");
+            if (is_taken && top_.commands___05Fready)
+                throw Failure("an instruction must wait for the answer to the one before");
             if (takes) taken_ = cycle_;
             if (has_response && wanted.op == kStart && response == 0) started_ = taken_;
             if (has_response && !has_answered && wanted.op == kWait) waited_ = cycle_;
@@ -148,7 +159,12 @@ void run(int argc, char** argv) {
             for (Instruction instruction : instructions) {
                 if (instruction.op & kTakesAnswer) instruction.inputs_0 = answer;
                 instruction.op &= ~kTakesAnswer;
-                answer = instruction.op == kElapsed ? host.elapsed() : host.ask(instruction);
+                if (instruction.op == kReset) {
+                    host.reset(instruction.inputs_0, instruction.inputs_1);
+                    answer = 0;
+                } else {
+                    answer = instruction.op == kElapsed ? host.elapsed() : host.ask(instruction);
+                }
                 std::fwrite(&answer, sizeof answer, 1, stdout);
             }
             if (!dram.is_idle()) throw Failure("DRAM must be idle when a list has ended");
