@@ -197,7 +197,7 @@ def equivalent_c_faults(file: str, known: Sequence[CFault]) -> dict[int, CEquiva
     known : sequence of CFault
         All faults of the file.
     """
-    found = {}
+    found: dict[int, CEquivalent] = {}
     for item in C_EQUIVALENTS:
         if item.file != file:
             continue

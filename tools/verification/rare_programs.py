@@ -191,11 +191,11 @@ def _rare_shapes(config: str, rng: np.random.Generator) -> Given:
     for kernel in (Kernel.DEPTHWISE_CONV, Kernel.SIMD_DEPTHWISE_CONV):
         case = conv_case(rng, is_depthwise=True, batches=3)
         case.add_to(builder, kernel, builder.input(case.input))
-    shape = (2, 3, 1, 2, 2, 3)
-    steps = tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
-    words = [builder.input(int8s(rng, (4 * math.prod(shape),))) for _ in range(2)]
-    numbers = (shape, steps, steps, IntegerOperation.ADD, DType.INT32)
-    output = builder.output((4 * math.prod(shape),))
+    deep = (2, 3, 1, 2, 2, 3)
+    steps = tuple(math.prod(deep[k + 1 :]) for k in range(len(deep)))
+    words = [builder.input(int8s(rng, (4 * math.prod(deep),))) for _ in range(2)]
+    numbers = (deep, steps, steps, IntegerOperation.ADD, DType.INT32)
+    output = builder.output((4 * math.prod(deep),))
     builder.step(Kernel.INTEGERS, Integers(*words, Ref(), Ref(), output, *numbers))
     for channels in (1, 3, 5, 7):
         # The second image begins anywhere.
