@@ -44,7 +44,7 @@ def test_a_guess_and_a_comparison_are_exact(scale: float, zero_point: int) -> No
     assert np.array_equal(converted_floats(table, bits), expected)
 
 
-@pytest.mark.parametrize("scale", [1e-39, 3e38])
+@pytest.mark.parametrize("scale", [1e-45, 1e-39, 3e38])
 def test_there_is_no_table_where_guesses_are_not_good_enough(scale: float) -> None:
     assert quantize_table(float(np.float32(scale)), 0) is None
 

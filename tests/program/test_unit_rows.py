@@ -3,6 +3,7 @@
 import dataclasses
 
 from kiwicha.contract.engine import EngineJob, JobKind
+from kiwicha.contract.moves import EngineMove
 from kiwicha.program.unit_rows import (
     MAX_ROWS_AHEAD,
     group_wait,
@@ -100,3 +101,13 @@ def test_a_list_that_goes_on_counts_anew() -> None:
     assert without_rows_before(last, rows, 68).wait_row_step == 1
     waits = (cleared.wait_rows, cleared.wait_group_step, cleared.wait_row_step)
     assert (*waits, cleared.waits_in_pairs) == (0, 0, 0, 0)
+
+
+def test_moves_of_a_list_that_goes_on_wait_for_nothing_that_is_done() -> None:
+    blank = EngineMove.unpack(bytes(EngineMove.size_bytes()))
+    first = job(JobKind.DEPTHWISE_UNIT, output_rows=9)
+    move = dataclasses.replace(blank, kind=JobKind.MOVE, wait_rows=5)
+    rows = unit_rows([first, move])[1]
+    assert (rows.first, rows.end, rows.wait, rows.last_wait) == (0, 1, 5, 5)
+    assert without_rows_before(move, rows, 5) == dataclasses.replace(move, wait_rows=0)
+    assert without_rows_before(move, rows, 4) == dataclasses.replace(move, wait_rows=1)

@@ -7,7 +7,7 @@ __all__ = ["reason_of"]
 _REASONS = (
     (
         r"compiler\.onnx\.",
-        "tests with ONNX Runtime are slow, and lie in `tests/sim` and `tests/compiler/onnx`",
+        "tests against ONNX Runtime lie in `tests/sim/reference`",
     ),
     (
         r"compiler\.(check\.custom|lower\.custom)$",

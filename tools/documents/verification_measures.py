@@ -157,15 +157,15 @@ def _by_module(holes: dict[str, int]) -> Iterator[str]:
 
 
 def _python_coverage(found: dict[str, Any]) -> Iterator[str]:
+    tests = " and ".join(f"{run['tests']:,}" for run in found["runs"])
     yield from (
         "## Coverage of Python",
         "",
-        f"Lines and branches that {sum(run['tests'] for run in found['runs']):,} quick tests of",
-        "these packages meet.",
+        f"Lines and branches that quick tests of these packages meet, in runs of {tests} tests.",
         "",
     )
     yield from _met("package", found["packages"], "")
-    yield from ("", "Lines that were not met, by modules:", "")
+    yield from ("", "Modules with most lines that were not met, and where they are tested:", "")
     reasons: dict[str, list[str]] = {}
     for row in found["holes"]:
         lines = f" ({row['lines']})" if row["lines"] else ""

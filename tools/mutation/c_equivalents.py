@@ -66,6 +66,18 @@ C_EQUIVALENTS: tuple[CEquivalent, ...] = (
         0,
     ),
     CEquivalent(
+        "check_layers.c",
+        "return last >= UINT32_MAX ? UINT32_MAX : (uint32_t)last + 1;",
+        ">= -> > in return last >= UINT32_MAX ? UINT32",
+        "it becomes 0 instead of the largest number: no size is either",
+    ),
+    CEquivalent(
+        "signal_stream.c",
+        "kiwicha_require(&check, p->step < p->size);",
+        "kiwicha_require(&check, p->step < p->size); -> nothing",
+        "what is kept would have no bytes, or more than there are: both are refused",
+    ),
+    CEquivalent(
         "lstm.c",
         "cell->hidden_shift = p->hidden_shift < 0 ? -1 - p->hidden_shift : -1;",
         "0 -> 1",
@@ -197,7 +209,7 @@ def equivalent_c_faults(file: str, known: Sequence[CFault]) -> dict[int, CEquiva
     known : sequence of CFault
         All faults of the file.
     """
-    found = {}
+    found: dict[int, CEquivalent] = {}
     for item in C_EQUIVALENTS:
         if item.file != file:
             continue

@@ -11,7 +11,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kiwicha.errors import ToolError
@@ -66,8 +66,9 @@ def _files() -> list[Path]:
     )
 
 
-def _chosen(path: Path, count: int, seed: int, *, of_checks: bool) -> list[CFault]:
-    faults = c_faults(path.read_text(encoding="utf-8"), of_checks=of_checks)
+def _chosen(known: Sequence[CFault], path: Path, count: int, seed: int) -> list[CFault]:
+    """Return some faults of a file, drawn by a seed."""
+    faults = [*known]
     random.Random(f"{seed} {path.name}").shuffle(faults)
     return faults[:count]
 
@@ -103,12 +104,11 @@ def main(arguments: list[str] | None = None) -> int:
             source = path.read_text(encoding="utf-8")
             known = c_faults(source, of_checks=options.checks)
             reasons = equivalent_c_faults(path.name, known)
-            for fault in _chosen(path, options.count, options.seed, of_checks=options.checks):
+            chosen = _chosen(known, path, options.count, options.seed)
+            for fault in known if options.recheck else chosen:
                 key = f"{path.name} {fault.number}"
-                row = rows.get(key)
-                if options.recheck and (row is None or row["result"] != Result.SURVIVED):
-                    continue
-                if row is not None and not options.recheck:
+                result = rows[key]["result"] if key in rows else None
+                if result != (Result.SURVIVED if options.recheck else None):
                     continue
                 if time.monotonic() > deadline:
                     return 0

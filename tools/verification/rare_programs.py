@@ -29,7 +29,7 @@ from kiwicha.numerics.logarithm import log_softmax_distances
 from kiwicha.numerics.requantization import softmax_exponentials
 from kiwicha.numerics.short_activations import points
 from kiwicha.program.image import Program
-from tests.support.programs.cases import CASES, add_step, arg_max, resize_bilinear
+from tests.support.programs.cases import CASES, add_step, arg_max, log_softmax, resize_bilinear
 from tests.support.programs.every_kernel import FIRMWARE_KERNELS, conv_case
 from tests.support.programs.steps import ProgramBuilder, int8s, whole_copy
 
@@ -140,6 +140,8 @@ def _guarded_shapes(config: str, rng: np.random.Generator) -> Iterator[Given]:
         source, target = odd.input(int8s(rng, shape)), ProgramBuilder.output(odd, (*shape, 2))
         table = odd.constant(softmax_exponentials(0.05, 1.0))
         odd.step(Kernel.SHORT_SOFTMAX, ShortSoftmax(source, target, table, *shape))
+    for depth in (5, 6, 7):
+        log_softmax.add_shape(odd, Kernel.LOG_SOFTMAX, rng, 2, depth)
     source = ProgramBuilder.input(odd, int8s(rng, (300, 2)))
     for kernel in (Kernel.SHORT_TANH, Kernel.SHORT_LOGISTIC):
         refs = source, ProgramBuilder.output(odd, (300, 2)), odd.constant(points(), np.int16)
@@ -164,6 +166,8 @@ def _rare_shapes(config: str, rng: np.random.Generator) -> Given:
     source, target = builder.input(rng.integers(-128, 128, long, np.int8)), builder.output(long)
     params = L2Normalization(source, target, *long, input_offset=-127, early_bits=0)
     builder.step(Kernel.L2_NORMALIZATION, params)
+    for number in range(6, 9):
+        add_step(builder, Kernel.REQUANTIZE, rng, number)
     for shift in (-1, -2, -3):
         values = rng.integers(-400, 400, 2001).astype(np.int16)
         refs = builder.input(values.view(np.int8)), builder.output((2001,))
@@ -191,11 +195,11 @@ def _rare_shapes(config: str, rng: np.random.Generator) -> Given:
     for kernel in (Kernel.DEPTHWISE_CONV, Kernel.SIMD_DEPTHWISE_CONV):
         case = conv_case(rng, is_depthwise=True, batches=3)
         case.add_to(builder, kernel, builder.input(case.input))
-    shape = (2, 3, 1, 2, 2, 3)
-    steps = tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
-    words = [builder.input(int8s(rng, (4 * math.prod(shape),))) for _ in range(2)]
-    numbers = (shape, steps, steps, IntegerOperation.ADD, DType.INT32)
-    output = builder.output((4 * math.prod(shape),))
+    deep = (2, 3, 1, 2, 2, 3)
+    steps = tuple(math.prod(deep[k + 1 :]) for k in range(len(deep)))
+    words = [builder.input(int8s(rng, (4 * math.prod(deep),))) for _ in range(2)]
+    numbers = (deep, steps, steps, IntegerOperation.ADD, DType.INT32)
+    output = builder.output((4 * math.prod(deep),))
     builder.step(Kernel.INTEGERS, Integers(*words, Ref(), Ref(), output, *numbers))
     for channels in (1, 3, 5, 7):
         # The second image begins anywhere.

@@ -55,6 +55,14 @@ def sparse() -> bytes:
     return model.single("RELU", [x], model.activation("y"))
 
 
+def sparse_numbers() -> bytes:
+    """Give a GATHER by constants that are sparse."""
+    model = Model()
+    operands = [model.activation("x", (5, 2)), model.parameters([0, 4, 2])]
+    model.tensors[operands[1]].is_sparse = True
+    return model.single("GATHER", operands, model.activation("y", (3, 2)))
+
+
 def gathered(kind: Any, *, is_sparse: bool = False) -> bytes:
     """Give a GATHER of rows by computed numbers."""
     model = Model()
@@ -109,6 +117,7 @@ REFUSED = {
     "int8 and uint8": pair("MUL", {}, UNSIGNED, {}),
     "weights of uint8 for int8": conv(w={"dtype": np.uint8, "zero_point": 128}),
     "numbers of int16": gathered(np.int16),
+    "sparse constants": sparse_numbers(),
     "sparse numbers": gathered(np.int32, is_sparse=True),
     "a sparse tensor": sparse(),
     "axes of int64": mean([1, 2], (1, 2), dtype=np.int64),

@@ -219,6 +219,12 @@ def parameter_changes() -> list[tuple[Kernel, str, Any, Status]]:
             parameters,
         ),
         (
+            Kernel.SIMD_CONV,
+            "",
+            lambda p: {"tile_pixels": 6, "scratch": Ref(0, 2 * p.scratch.bytes)},
+            parameters,
+        ),
+        (
             Kernel.SIMD_CONV_1X1,
             "",
             lambda p: {"kernel_height": 2, "weights": Ref(0, 2 * p.weights.bytes, True)},

@@ -185,7 +185,7 @@ def test_coverage_of_python_is_shown_with_its_holes(tmp_path: Path) -> None:
             ],
         },
     )
-    assert "Lines and branches that 1,030 quick tests of\nthese packages meet." in page
+    assert "in runs of 1,000 and 30 tests." in page
     assert "| `numerics` | 8 | 87.5% | 2 | 50.0% |" in page
     assert ": `compiler.onnx.pools` 9; `compiler.onnx.moves` 1 (3)." in page
     assert "- without a reason that is known: `numerics.sound` 2 (7-8)." in page
