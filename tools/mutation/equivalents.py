@@ -142,6 +142,46 @@ EQUIVALENTS = (
         "the bit more is 0 for ever",
     ),
     Equivalent(
+        "gateware.engine.fused.fused_adder",
+        "first_term = Signal(signed(FUSED_BITS), reset_less=True)",
+        "True -> False",
+        "a sum counts a fixed time behind its bytes alone",
+    ),
+    Equivalent(
+        "gateware.engine.recurrent.recurrent_unit",
+        'there = Signal(2, name=f"there_{stage}")',
+        "2 -> 3",
+        "the bit more is 0 for ever",
+    ),
+    Equivalent(
+        "gateware.engine.recurrent.recurrent_unit",
+        "_STAGES = (_WRITE_UPPER + 1) // PHASES + 1",
+        "(_WRITE_UPPER + 1) // PHASES -> (_WRITE_UPPER + 1) * PHASES",
+        "nothing looks at the stages more",
+    ),
+    *(
+        Equivalent(
+            "gateware.engine.recurrent.cell_state",
+            text,
+            change,
+            "the sign is there once more",
+        )
+        for text, change in (
+            ("_THIRDS_BITS = SHORT_BITS + 2", "2 -> 3"),
+            ("rounded = Signal(signed(bits + 1), reset_less=True)", "1 -> 2"),
+            (
+                "wide = Signal(signed(_THIRDS_BITS + MAX_CELL_SHIFT - 3), reset_less=True)",
+                "3 -> 2",
+            ),
+        )
+    ),
+    Equivalent(
+        "gateware.engine.recurrent.hidden_state",
+        "Signal(signed(32), name=name, reset_less=True)",
+        "True -> False",
+        "values count a fixed time behind a start alone",
+    ),
+    Equivalent(
         "numerics.integers",
         "is_high, is_low = numbers >= float(limits.max), numbers <= float(limits.min)",
         "numbers <= float(limits.min) -> numbers < float(limits.min)",
