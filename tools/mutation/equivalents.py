@@ -182,6 +182,37 @@ EQUIVALENTS = (
         "values count a fixed time behind a start alone",
     ),
     Equivalent(
+        "gateware.engine.control.command_unit",
+        "access.data.eq(Cat(command.inputs_1 for _ in range(LINE_BYTES // 4))),",
+        "4 -> 3",
+        "a line has no room for a fifth word",
+    ),
+    Equivalent(
+        "gateware.engine.array.sum_memory",
+        "sums = Signal(32 * self.lanes, reset_less=True)",
+        "True -> False",
+        "sums count a fixed time behind a read alone",
+    ),
+    Equivalent(
+        "gateware.engine.recurrent.activation",
+        "index = Signal(range(POINTS - 1), reset_less=True)",
+        "1 -> 2",
+        "as many bits",
+    ),
+    Equivalent(
+        "gateware.engine.recurrent.cell_state",
+        'for name, more in (("shifted", 1), ("kept", 1), ("total", 2))',
+        "1 -> 0",
+        "gates are less than 1: what is kept is no larger than a cell state",
+        1,
+    ),
+    Equivalent(
+        "gateware.i2s_receiver",
+        "emit_src=False,",
+        "False -> True",
+        "comments say where lines come from",
+    ),
+    Equivalent(
         "numerics.integers",
         "is_high, is_low = numbers >= float(limits.max), numbers <= float(limits.min)",
         "numbers <= float(limits.min) -> numbers < float(limits.min)",
