@@ -9,7 +9,14 @@ import pytest
 from amaranth.sim import SimulatorContext
 
 from kiwicha.contract.sound import RATE_HZ
-from kiwicha.gateware.i2s_receiver import FRAME_BITS, SAMPLE_BITS, I2sReceiver, bit_clock_edges
+from kiwicha.gateware.i2s_receiver import (
+    FRAME_BITS,
+    MODULE,
+    SAMPLE_BITS,
+    I2sReceiver,
+    bit_clock_edges,
+    verilog,
+)
 from tests.support.gateware.unit_simulation import UnitSimulation
 
 EXTREMES = [0, 1, -1, (1 << 15) - 1, -(1 << 15)]
@@ -144,3 +151,10 @@ def test_a_clock_that_is_too_slow_is_refused(clock_hz: int, rate_hz: int) -> Non
 
 def test_at_100_mhz_half_a_bit_has_49_cycles_or_48() -> None:
     assert bit_clock_edges(100_000_000, RATE_HZ) == (64, 3125)
+
+
+def test_verilog_has_the_members_as_ports() -> None:
+    text = verilog(clock_hz=WHOLE, rate_hz=RATE_HZ)
+    (ports,) = re.findall(rf"^module {MODULE}\((.*)\);$", text, re.MULTILINE)
+    members = ["is_enabled", "bclk", "lrclk", "data", "o_valid", "o_payload"]
+    assert sorted(ports.split(", ")) == sorted([*members, "clk", "rst"])

@@ -44,7 +44,8 @@ def netlist_faults_section(project: Path) -> Iterator[str]:
     own = {name: rows for name, rows in records.items() if name in BENCHES}
     if own:
         yield from (
-            "A component's own fast tests, in cocotb on Verilator:",
+            "A component's own fast tests, in cocotb on Verilator; those of the serial line, of",
+            "`Decompressor` and of `RawStreams` run at night, as by day larger designs have them:",
             "",
             *table(
                 ("component", "tests", *_NUMBERS),

@@ -73,7 +73,10 @@ BENCHES = {
         Bench("Requantizer", (f"{_ENGINE}/requantize/test_requantizer.py",)),
         Bench("WeightBuffer", (f"{_ENGINE}/weights/test_weight_buffer.py",)),
         Bench("BlockDecoder", (_DECODERS,)),
-        Bench("Decompressor", (_DECODERS, *_AT_NIGHT, "-k", "False and (2-0.2 or 6-0.3)")),
+        Bench(
+            "Decompressor",
+            (_DECODERS, *_AT_NIGHT, "-k", "False and (2-0.2 or 6-0.3 or throughput)"),
+        ),
         Bench("RawStreams", (_DECODERS, *_AT_NIGHT, "-k", "without_a_codec")),
         Bench("ConvAddressGenerator", (_ADDRESSES, "-k", "windows and not 2-64")),
         Bench("DepthwiseAddressGenerator", (_ADDRESSES, "-k", "windows and 2-64")),

@@ -117,6 +117,77 @@ EQUIVALENTS = (
         "the bit more is 0 for ever",
     ),
     Equivalent(
+        "gateware.engine.fused.fused_adder",
+        "first_term = Signal(signed(FUSED_BITS), reset_less=True)",
+        "True -> False",
+        "a sum counts a fixed time behind its bytes alone",
+    ),
+    Equivalent(
+        "gateware.engine.recurrent.recurrent_unit",
+        'there = Signal(2, name=f"there_{stage}")',
+        "2 -> 3",
+        "the bit more is 0 for ever",
+    ),
+    Equivalent(
+        "gateware.engine.recurrent.recurrent_unit",
+        "_STAGES = (_WRITE_UPPER + 1) // PHASES + 1",
+        "(_WRITE_UPPER + 1) // PHASES -> (_WRITE_UPPER + 1) * PHASES",
+        "nothing looks at the stages more",
+    ),
+    *(
+        Equivalent(
+            "gateware.engine.recurrent.cell_state",
+            text,
+            change,
+            "the sign is there once more",
+        )
+        for text, change in (
+            ("_THIRDS_BITS = SHORT_BITS + 2", "2 -> 3"),
+            ("rounded = Signal(signed(bits + 1), reset_less=True)", "1 -> 2"),
+            (
+                "wide = Signal(signed(_THIRDS_BITS + MAX_CELL_SHIFT - 3), reset_less=True)",
+                "3 -> 2",
+            ),
+        )
+    ),
+    Equivalent(
+        "gateware.engine.recurrent.hidden_state",
+        "Signal(signed(32), name=name, reset_less=True)",
+        "True -> False",
+        "values count a fixed time behind a start alone",
+    ),
+    Equivalent(
+        "gateware.engine.control.command_unit",
+        "access.data.eq(Cat(command.inputs_1 for _ in range(LINE_BYTES // 4))),",
+        "4 -> 3",
+        "a line has no room for a fifth word",
+    ),
+    Equivalent(
+        "gateware.engine.array.sum_memory",
+        "sums = Signal(32 * self.lanes, reset_less=True)",
+        "True -> False",
+        "sums count a fixed time behind a read alone",
+    ),
+    Equivalent(
+        "gateware.engine.recurrent.activation",
+        "index = Signal(range(POINTS - 1), reset_less=True)",
+        "1 -> 2",
+        "as many bits",
+    ),
+    Equivalent(
+        "gateware.engine.recurrent.cell_state",
+        'for name, more in (("shifted", 1), ("kept", 1), ("total", 2))',
+        "1 -> 0",
+        "gates are less than 1: what is kept is no larger than a cell state",
+        1,
+    ),
+    Equivalent(
+        "gateware.i2s_receiver",
+        "emit_src=False,",
+        "False -> True",
+        "comments say where lines come from",
+    ),
+    Equivalent(
         "numerics.integers",
         "is_high, is_low = numbers >= float(limits.max), numbers <= float(limits.min)",
         "numbers <= float(limits.min) -> numbers < float(limits.min)",

@@ -66,6 +66,10 @@ def test_a_job_finds_what_was_kept(lanes: int, seed: int) -> None:
     assert run(lanes, jobs, rng) == expected
 
 
+def test_one_lane_is_enough() -> None:
+    assert SumMemory(lanes=1).lanes == 1
+
+
 @pytest.mark.parametrize("lanes", [0, 3, MAX_KEPT_SUMS, "8"])
 def test_refuses_lanes_that_do_not_fill_it(lanes: Any) -> None:
     with pytest.raises(

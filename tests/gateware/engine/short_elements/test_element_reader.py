@@ -109,3 +109,10 @@ def test_one_beat(operator: ShortOperator, form: ShortForm) -> None:
         Elements(operator, form, *(1, 1, 1), one, one, (16, 16), False, found.scales)
         for _ in range(2)
     ])
+
+
+@pytest.mark.parametrize("kernel", [(255, 1), (1, 255)])
+def test_the_longest_windows(kernel: tuple[int, int]) -> None:
+    scales = random_elements(np.random.default_rng(0)).scales
+    form, sizes, pitches = ShortForm.WHOLE, (1, 1, 1), (16, 16)
+    check([Elements(ShortOperator.MAX, form, *sizes, kernel, (1, 1), pitches, False, scales)])
