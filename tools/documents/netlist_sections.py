@@ -12,6 +12,14 @@ _KINDS = {"$mem_v2": ("memory", "memories"), "$mul": ("multiplier", "multipliers
 
 _STARTS = {True: "proven", False: "other first values", None: "first values without an answer"}
 
+_FIRST_ASIDE = "proven, first values aside"
+_EARLIER = (
+    f"`{_FIRST_ASIDE}` is of an earlier proof, by names and without first values. Where an output",
+    "has a net of the netlist together with a register, it took the output for this register.",
+    "The command below repeats it.",
+    "",
+)
+
 
 def equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Give the section on components that are proven equal to their netlists.
@@ -39,6 +47,7 @@ def equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         "parts and to the replays below; so is what is not proven.",
         "",
         *_correspondence(rows),
+        *(_EARLIER if any(_result(row) == _FIRST_ASIDE for row in rows) else ()),
     )
     yield from table(
         ("component", "family", "bits:", "not proven:", "cut out", "result"),
@@ -101,7 +110,7 @@ def _result(row: dict[str, Any]) -> str:
         return f"no answer in {row['limit_seconds']:.0f} s"
     if row["unproven"]:
         return "not proven"
-    return _STARTS[row["starts"]] if "starts" in row else "proven, first values aside"
+    return _STARTS[row["starts"]] if "starts" in row else _FIRST_ASIDE
 
 
 def _bits(row: dict[str, Any]) -> tuple[str, ...]:

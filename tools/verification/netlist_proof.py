@@ -75,8 +75,9 @@ def prove(folder: Path, seconds: float) -> Proof:
         *("read_rtlil gate.il", "rename top gate", "design -stash gate"),
         *("read_json gold.json", _BITWISE, "opt_clean", "rename top gold", "design -stash gold"),
         *("design -copy-from gold gold", "design -copy-from gate gate"),
-        # Nothing is cleaned from here on: what is to be proven has no other use.
-        *("equiv_make gold gate both", "hierarchy -top both", "write_rtlil both.il"),
+        *("equiv_make gold gate both", "hierarchy -top both"),
+        # What is to be proven has no other use, and is kept.
+        *("setattr -set keep 1 t:$equiv", "opt_clean", "write_rtlil both.il"),
     ]
     run_yosys(["-p", "; ".join(make)], folder, seconds)
     proof = Proof()

@@ -232,6 +232,8 @@ def test_netlists_are_shown_as_proven_only_if_they_are(tmp_path: Path) -> None:
     assert "| `d` | xc7 | 9 | 0 | 2 multipliers | first values without an answer |" in page
     assert "| `d` | ecp5 | 9 | 0 | 2 multipliers | proven, first values aside |" in page
     assert "Of 7 netlists of 4 components:" in page
+    assert "is of an earlier proof" in page
+    assert "is of an earlier proof" not in measured(tmp_path, "equivalence", rows[:4])
     assert "- 18 bits are within shift registers" in page
     assert "\n  24 are one with others" in page
     assert "- 6 bits keep their first value" in page
