@@ -122,7 +122,7 @@ def _stage_of_module(name: str, counts: Mapping[str, int]) -> str:
     if tried < _ENOUGH or 100 * seen < _GOOD * tried:
         return "V1"
     target = TARGETS.get(name)
-    is_every = target is not None and counts.total() >= len(mutants(source_of(target)))
+    is_every = target is not None and sum(counts.values()) >= len(mutants(source_of(target)))
     return "V3" if seen == tried and (tried >= _MANY or is_every) else "V2"
 
 

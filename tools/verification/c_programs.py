@@ -125,7 +125,7 @@ def _random_inputs(program: Program) -> list[bytes]:
 
 def _steps(seeds: int, steps: int) -> Iterator[CProgram]:
     """Give Programs of random steps of each kernel."""
-    kernels = [(CONFIG, kernel) for kernel in FIRMWARE_KERNELS]
+    kernels: list[tuple[Config, Kernel]] = [(CONFIG, kernel) for kernel in FIRMWARE_KERNELS]
     kernels += [(_WITH_SIGNAL, kernel) for kernel in _UNIT_KERNELS]
     kernels += [(_WITH_ENGINE, kernel) for kernel in FIRMWARE_KERNELS if kernel.where is Where.SIMD]
     for config, kernel in kernels:

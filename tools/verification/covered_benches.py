@@ -110,10 +110,9 @@ class _Counts:
 
 if os.environ.get(_FOLDER):
     _counts = _Counts(Path(os.environ[_FOLDER]))
-    bench.component_verilog = _counts.component_verilog
-    bench.build = _counts.build
-    bench.run = _counts.run
-    bench._VERILATE = (*bench._VERILATE, *COVERAGE_FLAGS)
+    for _name in ("component_verilog", "build", "run"):
+        setattr(bench, _name, getattr(_counts, _name))
+    setattr(bench, "_VERILATE", (*bench._VERILATE, *COVERAGE_FLAGS))  # noqa: B010
 
     def pytest_sessionfinish() -> None:
         """Write what was met."""

@@ -4,7 +4,6 @@ import itertools
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,7 +72,7 @@ def covered_engine(config: Config) -> Engine:
 
 
 def _cases(
-    config: Config, seed: int, rounds: int, size: int, chosen: Sequence[JobKind] = ()
+    config: Config, seed: int, rounds: int, size: int, chosen: list[JobKind] | None = None
 ) -> list[Case]:
     kinds = chosen or [JobKind(kind) for kind in job_kinds(has_softmax=config.has_softmax)]
     return random_cases(config.engine_macs, size, seed=seed, rounds=rounds, longest=6, kinds=kinds)

@@ -184,8 +184,8 @@ def _rare_shapes(config: str, rng: np.random.Generator) -> Given:
     sizes = ((1, 1, 1, 3, 3, 4), (0, 5, 7, 12, 4, 1), (9, 9, 9, 12, 4, 1))
     scales = (1, 2, 3, 20, *(2**30, 0) * 2, 2**30, -10, -128, 127)
     for kernel in (Kernel.ADD, Kernel.SIMD_ADD):
-        refs = *images, builder.output((3, 3, 4))
-        builder.step(kernel, Elementwise(*refs, *sizes, *scales))
+        operands: Any = (*images, builder.output((3, 3, 4)), *sizes, *scales)
+        builder.step(kernel, Elementwise(*operands))
     lowest = builder.input(np.full((3, 40), -128, np.int8))
     builder.step(Kernel.ARG_MAX, ArgMax(lowest, builder.output((12,)), 3, 40, 1, 0, 1))
     pooled = builder.input(int8s(rng, (3, 4, 5, 8)))
@@ -200,7 +200,8 @@ def _rare_shapes(config: str, rng: np.random.Generator) -> Given:
     words = [builder.input(int8s(rng, (4 * math.prod(deep),))) for _ in range(2)]
     numbers = (deep, steps, steps, IntegerOperation.ADD, DType.INT32)
     output = builder.output((4 * math.prod(deep),))
-    builder.step(Kernel.INTEGERS, Integers(*words, Ref(), Ref(), output, *numbers))
+    fields: Any = (*words, Ref(), Ref(), output, *numbers)
+    builder.step(Kernel.INTEGERS, Integers(*fields))
     for channels in (1, 3, 5, 7):
         # The second image begins anywhere.
         for blend in (Blend.FIXED, Blend.PACKED):

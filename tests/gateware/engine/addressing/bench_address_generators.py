@@ -90,6 +90,7 @@ async def groups(dut: Any) -> None:
     held_jobs = 0
     for number in range(values["count"]):
         job = random_work(numbers, values["macs"], kind, _MEMORY_BYTES).job
+        assert isinstance(job, EngineJob)
         job = widened(rng, job, values["macs"]) if rng.random() < _WIDE_SHARE else job
         stops = number % 5 == 2
         job = dataclasses.replace(job, interval=_interval(rng, job, is_longest=stops))

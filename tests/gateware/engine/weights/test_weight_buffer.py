@@ -93,7 +93,7 @@ def test_looks_up_tables_and_passes_them_on(
     is_unsigned: int,
     stall: float,
 ) -> None:
-    values = {"seed": zero_point, "count": 12, "zero_point": zero_point}
+    values: dict[str, float] = {"seed": zero_point, "count": 12, "zero_point": zero_point}
     values |= {"is_unsigned": is_unsigned, "stall": stall}
     bench.run(simulators[64, 8, False, False], TOP, TABLES, values, tmp_path)
 
