@@ -22,7 +22,7 @@ from tools.mutation.c_operators import CFault, c_faults
 from tools.mutation.fault_rows import read_rows, write_rows
 from tools.mutation.trial import Result
 from tools.verification import record
-from tools.verification.c_programs import CONFIGS, host_sources
+from tools.verification.c_programs import CONFIGS, host_sources, register_operators
 
 __all__ = ["CHECKS_RECORD", "RECORD", "main"]
 
@@ -94,6 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--checks", action="store_true", help="faults in checks of parameters")
     parser.add_argument("--recheck", action="store_true", help="only those that survived")
     options = parser.parse_args(arguments)
+    register_operators()
     deadline = time.monotonic() + 60 * options.minutes
     path_of_rows = CHECKS_RECORD if options.checks else RECORD
     rows = read_rows(path_of_rows)

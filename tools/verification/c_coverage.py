@@ -27,7 +27,15 @@ from kiwicha.firmware.sources import FOLDER, RUNTIME_FOLDERS
 from tests.support.programs.broken_parameters import broken_programs
 from tests.support.programs.every_kernel import FIRMWARE_KERNELS
 from tools.verification import record
-from tools.verification.c_programs import CONFIG, CONFIGS, HOST, MODELS, c_programs, host_sources
+from tools.verification.c_programs import (
+    CONFIG,
+    CONFIGS,
+    HOST,
+    MODELS,
+    c_programs,
+    host_sources,
+    register_operators,
+)
 
 __all__ = ["RECORD", "main", "summary"]
 
@@ -128,6 +136,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=3, help="Programs of each kernel")
     parser.add_argument("--steps", type=int, default=6, help="of each Program")
     options = parser.parse_args(arguments)
+    register_operators()
     counts: dict[str, Lines] = defaultdict(dict)
     with tempfile.TemporaryDirectory(prefix="kiwicha-gcov-") as name:
         good, bad = _run(Path(name), seeds=options.seeds, steps=options.steps)

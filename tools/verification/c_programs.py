@@ -36,10 +36,16 @@ from tests.support.programs.spread import SPREAD, spread
 from tests.support.programs.steps import ProgramBuilder, whole_copy
 from tools.verification.rare_programs import rare_programs
 
-__all__ = ["CONFIG", "CONFIGS", "HOST", "MODELS", "CProgram", "c_programs", "host_sources"]
-
-for _operator in (FIRST_INPUT, WEIGHTED_SUM):
-    custom.register(_operator)
+__all__ = [
+    "CONFIG",
+    "CONFIGS",
+    "HOST",
+    "MODELS",
+    "CProgram",
+    "c_programs",
+    "host_sources",
+    "register_operators",
+]
 
 CONFIG = find_config("simd")
 """What most Programs are for."""
@@ -76,6 +82,12 @@ class CProgram:
         if not count:
             return [()]
         return [self.inputs[k : k + count] for k in range(0, len(self.inputs), count)]
+
+
+def register_operators() -> None:
+    """Make custom operators of the Programs known to this process: firmware is built with them."""
+    for operator in (FIRST_INPUT, WEIGHTED_SUM):
+        custom.register(operator)
 
 
 def host_sources(config: Config) -> list[Path]:

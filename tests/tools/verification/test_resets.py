@@ -73,7 +73,7 @@ def test_lists_that_differ_or_wait_too_long_are_errors(monkeypatch: pytest.Monke
         monkeypatch.setattr(long_lists.record, "read", lambda *_, found=found: found)
         # An engine that nobody simulates would be one that somebody forgot.
         monkeypatch.setattr(long_lists, "Engine", lambda **_: None)
-        monkeypatch.setattr(long_lists, "build", lambda _: Path())
+        monkeypatch.setattr(long_lists, "build", lambda _, **__: Path())
         assert long_lists.main(["--minutes", "0"]) == code
 
 
