@@ -59,6 +59,7 @@ def renamed(text: str, *, widths: Mapping[str, int], more: Mapping[Place, Place]
     sizes |= {f"{name}.net": sizes[name] for name in aside}
     lines = _set_aside(body, aside, wires).split("\n")
     found = [new for line in lines for new in _without_x(line, sizes)]
+    found += again
     for name in sorted({name for name, _ in more}):
         if f"\\{name}" not in wires:
             found.append(f"  wire width {widths[name]} \\{name}")
@@ -66,7 +67,7 @@ def renamed(text: str, *, widths: Mapping[str, int], more: Mapping[Place, Place]
         there = word if word.startswith("$") else f"\\{word}"
         there = f"{there}.net" if there in aside else there
         found.append(f"  connect \\{name} [{index}] {there} [{number}]")
-    return before + top + "\n".join([*found, *again]) + end + after
+    return before + top + "\n".join(found) + end + after
 
 
 def _set_aside(body: str, aside: Mapping[str, str], wires: Mapping[str, re.Match[str]]) -> str:

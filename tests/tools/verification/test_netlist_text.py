@@ -62,3 +62,5 @@ def test_bits_get_names_of_the_source() -> None:
     assert "  wire width 5 \\row" in found
     assert "  connect \\row [1] $cell.r [7]" in found
     assert "  connect \\few [1] \\out.net [0]" in found
+    # Yosys reads the declaration of a word before what is connected to it.
+    assert found.index("  wire width 4 \\few") < found.index("  connect \\few [1] \\out.net [0]")
