@@ -18,7 +18,8 @@ _FAULTS = (
     ("gateware sources, own tests", "mutation/gateware.*.jsonl", "90%"),
     ("gateware netlists, own tests", "netlist_faults/[A-Z]*.jsonl", "90%"),
     ("gateware netlists, lists of the whole engine", "netlist_faults/engine.jsonl", "98%"),
-    ("C kernels, by Programs", "c_faults*.jsonl", ""),
+    ("C kernels, Programs", "c_faults.jsonl", ""),
+    ("checks of parameters in C, bad Programs", "c_check_faults.jsonl", ""),
 )
 """What has faults, its records, and the goal."""
 _KINDS = {"line": "98%", "branch": "95%", "toggle": "90%"}
