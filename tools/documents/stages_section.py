@@ -150,8 +150,9 @@ def _standings(project: Path) -> dict[str, _Standing]:
         if name.startswith(_GATEWARE):
             found[name].own.update(counts)
     for component, bench in BENCHES.items():
+        own = modules.get(bench.component, "")
         for row in _rows(project / _RECORDS / "netlist_faults" / f"{component}.jsonl"):
-            places = _enclosing(row["module"]) if bench.part else {modules.get(component, "")}
+            places = _enclosing(row["module"]) if bench.part else {modules.get(component, own)}
             for name in places - {""}:
                 found[name].own[row["result"]] += 1
     for row in _rows(project / _RECORDS / "netlist_faults" / f"{_LISTS}.jsonl"):
@@ -181,11 +182,12 @@ def _enclosing(path: str) -> set[str]:
 
 
 def _modules() -> dict[str, str]:
-    """Return the module of each component by the name of its class."""
+    """Return the module of each component by the name of its class, with its package or without."""
     found = {kind.__name__: _name(kind) for kind in _engine_classes().values()}
     for name in COMPONENTS:
-        module = importlib.import_module(f"{_PACKAGE}{name}")
-        found |= dict.fromkeys(module.__all__, f"{_GATEWARE}{name}")
+        package = name.rpartition(".")[0]
+        for kind in importlib.import_module(f"{_PACKAGE}{name}").__all__:
+            found[kind] = found[f"{package}.{kind}"] = f"{_GATEWARE}{name}"
     return found
 
 
