@@ -1,6 +1,7 @@
 """Steps whose parameters contradict themselves or their tensors are refused."""
 
 import dataclasses
+import itertools
 import struct
 from collections.abc import Callable
 
@@ -12,9 +13,13 @@ from kiwicha.contract.program import Kernel
 from kiwicha.firmware import native
 from kiwicha.kernels.softmax import Softmax
 from kiwicha.program.image import Program
+from tests.support.choices import by_day
 from tests.support.programs.broken_parameters import broken_programs
 
 RunRaw = Callable[..., native.NativeResult]
+
+_PARTS = 8
+"""Of all bad parameters; by day the first is tried."""
 
 
 def with_word(raw: bytes, offset: int, value: int) -> bytes:
@@ -22,11 +27,12 @@ def with_word(raw: bytes, offset: int, value: int) -> bytes:
     return raw[:offset] + struct.pack("<I", value & 0xFFFF_FFFF) + raw[offset + 4 :]
 
 
-def test_bad_parameters_are_refused() -> None:
+@pytest.mark.parametrize("part", by_day(*range(_PARTS)))
+def test_bad_parameters_are_refused(part: int) -> None:
     """Each alone in an otherwise good Program, and what ends one byte outside of its memory."""
     executable = native.build_native(CONFIGS["simd"], sanitize=False)
     wrong = []
-    for item in broken_programs():
+    for item in itertools.islice(broken_programs(), part, None, _PARTS):
         outputs = len(item.program.outputs)
         status = native.run_native(executable, item.program.to_bytes(), outputs=outputs).status
         if status not in {item.status, item.other}:

@@ -9,7 +9,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract.program import Kernel
 from kiwicha.sim.verilator.program_run import run_program
-from tests.support.choices import EACH_ENGINE
+from tests.support.choices import EACH_ENGINE, by_day
 from tests.support.models.resized import Resized
 from tests.support.oracle import oracle
 
@@ -33,7 +33,7 @@ def check(item: Resized, lists: int, config: str) -> None:
 
 
 @EACH_ENGINE
-@pytest.mark.parametrize("lists", IMAGES)
+@pytest.mark.parametrize("lists", by_day(*IMAGES))
 def test_larger_images(lists: int, config: str) -> None:
     check(IMAGES[lists], lists, config)
 

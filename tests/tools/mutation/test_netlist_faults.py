@@ -78,6 +78,7 @@ def test_each_group_has_its_faults(netlist: FaultyNetlist) -> None:
     assert in_turn(netlist.faults)[1].module == "half"
 
 
+@pytest.mark.nightly
 def test_some_faults_change_nothing_and_others_do(netlist: FaultyNetlist) -> None:
     found = {is_equivalent(netlist, fault) for fault in netlist.faults if fault.module == "half"}
     assert found == {False, True}

@@ -64,6 +64,7 @@ def test_wide_tensors_are_passed_on(capacity: int, macs: int) -> None:
     assert passed & {2, 3}
 
 
+@pytest.mark.nightly
 def test_the_choice_is_the_best_of_all() -> None:
     """Compare with an exhaustive search over cascades, heights and resident tensors."""
     run = residual_block(12, 12, 8, 16)
