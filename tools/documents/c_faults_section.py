@@ -1,11 +1,10 @@
 """The section of the page on verification about faults in C kernels."""
 
-import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tools.documents.fault_records import Row, counted, fault_rows, results
 from tools.documents.markdown import folded, measured_with, table
 from tools.mutation.c_equivalents import C_EQUIVALENTS, CEquivalent
 
@@ -23,10 +22,10 @@ def c_faults_section(project: Path) -> Iterator[str]:
     project : Path
         Top folder of the project.
     """
-    rows = _rows(project / _RECORD)
+    rows = fault_rows(project / _RECORD)
     if not rows:
         return
-    checks = _rows(project / _CHECKS_RECORD)
+    checks = fault_rows(project / _CHECKS_RECORD)
     yield from (
         "## What Programs see of faults in C kernels",
         "",
@@ -67,19 +66,13 @@ def _equivalent(item: CEquivalent) -> str:
     return f"- `{item.file}`, in `{item.text}`: `{item.change}`: {item.reason}."
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def _counts(name: str, rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+def _counts(name: str, rows: Sequence[Row]) -> tuple[str, ...]:
     """Return a row of the table."""
-    counts = Counter(row["result"] for row in rows)
-    seen, left = counts["killed"], counts["survived"]
+    counts = results(rows)
+    tried, seen = counted(counts)
     files = len({row["file"] for row in rows})
-    numbers = (files, seen + left, seen, counts["equivalent"], left)
-    return (name, *(f"{number:,}" for number in numbers), _share(seen, seen + left))
+    numbers = (files, tried, seen, counts["equivalent"], tried - seen)
+    return (name, *(f"{number:,}" for number in numbers), _share(seen, tried))
 
 
 def _share(part: int, whole: int) -> str:

@@ -1,11 +1,10 @@
 """The section of the page on verification about faults in netlists."""
 
-import json
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+from tools.documents.fault_records import Row, counted, fault_rows, results
 from tools.documents.markdown import table
 from tools.mutation.benches import BENCHES
 from tools.verification.points import component_of
@@ -14,9 +13,6 @@ __all__ = ["netlist_faults_section"]
 
 _RECORDS = "docs/results/verification/netlist_faults"
 _ENGINE = "engine"
-_SEEN = ("killed", "hangs")
-
-Row = Mapping[str, Any]
 
 
 def netlist_faults_section(project: Path) -> Iterator[str]:
@@ -27,7 +23,7 @@ def netlist_faults_section(project: Path) -> Iterator[str]:
     project : Path
         Top folder of the project.
     """
-    records = {path.stem: _rows(path) for path in sorted((project / _RECORDS).glob("*.jsonl"))}
+    records = {path.stem: fault_rows(path) for path in sorted((project / _RECORDS).glob("*.jsonl"))}
     if not records:
         return
     yield from (
@@ -89,19 +85,14 @@ def netlist_faults_section(project: Path) -> Iterator[str]:
 _NUMBERS = ("tried:", "seen:", "equivalent:", "survived:", "share seen:")
 
 
-def _rows(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def _name(component: str) -> str:
     part = BENCHES[component].part
     return f"`{component}`, its `{part}`" if part else f"`{component}`"
 
 
 def _numbers(rows: Sequence[Row]) -> tuple[str, ...]:
-    counts = Counter(row["result"] for row in rows)
-    seen = sum(counts[name] for name in _SEEN)
-    tried = seen + counts["survived"]
+    counts = results(rows)
+    tried, seen = counted(counts)
     share = f"{100 * seen // tried}%" if tried else ""
     numbers = (tried, seen, counts["equivalent"], counts["survived"])
     return (*map(str, numbers), share)

@@ -2,14 +2,14 @@
 
 import functools
 import importlib
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from kiwicha.contract.configs import find_config
 from kiwicha.gateware.engine.engine import Engine
+from tools.documents.fault_records import counted, fault_rows, results, source_rows
 from tools.documents.markdown import table
 from tools.documents.netlist_sections import is_equal
 from tools.mutation.__main__ import source_of
@@ -26,11 +26,12 @@ _ENOUGH, _MANY = 10, 50
 """Faults, for V2 and V3."""
 _GOOD, _HIGH = 90, 98
 """Percent of them that are seen."""
-_SEEN = ("killed", "hangs")
 _PACKAGE = "kiwicha.gateware."
 _GATEWARE = "gateware."
 _RECORDS = Path("docs/results/verification")
 _LISTS = "engine"
+_CONFIG = "64-softmax"
+"""Of the engine that lists look for faults in."""
 
 
 @dataclass
@@ -90,7 +91,7 @@ def stages(project: Path) -> Iterator[str]:
             ("module", "own tests see", "stage"),
             (
                 (f"`{name}`", _share(counts), _stage_of_module(name, counts))
-                for name, counts in _source_rows(project).items()
+                for name, counts in _source_results(project).items()
                 if not name.startswith(_GATEWARE)
             ),
         ),
@@ -98,19 +99,13 @@ def stages(project: Path) -> Iterator[str]:
     )
 
 
-def _counted(counts: Mapping[str, int]) -> tuple[int, int]:
-    """Return the faults that count, and those of them that were seen."""
-    seen = sum(counts.get(name, 0) for name in _SEEN)
-    return seen + counts.get("survived", 0), seen
-
-
 def _share(counts: Mapping[str, int]) -> str:
-    tried, seen = _counted(counts)
+    tried, seen = counted(counts)
     return f"{seen} of {tried}" if tried else ""
 
 
 def _stage_of_component(standing: _Standing) -> str:
-    tried, seen = _counted(standing.own + standing.lists)
+    tried, seen = counted(standing.own + standing.lists)
     if tried < _ENOUGH or 100 * seen < _GOOD * tried:
         return "V1"
     is_high = tried >= _MANY and 100 * seen >= _HIGH * tried
@@ -118,7 +113,7 @@ def _stage_of_component(standing: _Standing) -> str:
 
 
 def _stage_of_module(name: str, counts: Mapping[str, int]) -> str:
-    tried, seen = _counted(counts)
+    tried, seen = counted(counts)
     if tried < _ENOUGH or 100 * seen < _GOOD * tried:
         return "V1"
     target = TARGETS.get(name)
@@ -126,18 +121,8 @@ def _stage_of_module(name: str, counts: Mapping[str, int]) -> str:
     return "V3" if seen == tried and (tried >= _MANY or is_every) else "V2"
 
 
-def _source_rows(project: Path) -> dict[str, Counter[str]]:
-    """Return how many faults in sources of each module had which result."""
-    found = {}
-    for path in sorted((project / _RECORDS / "mutation").glob("*.jsonl")):
-        found[path.stem] = Counter(row["result"] for row in _rows(path))
-    return found
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+def _source_results(project: Path) -> dict[str, Counter[str]]:
+    return {name: results(rows) for name, rows in source_rows(project).items()}
 
 
 def _standings(project: Path) -> dict[str, _Standing]:
@@ -146,16 +131,16 @@ def _standings(project: Path) -> dict[str, _Standing]:
     modules = _modules()
     for name, netlists in _netlists(project).items():
         found[f"{_GATEWARE}{name}"].netlists = netlists
-    for name, counts in _source_rows(project).items():
+    for name, counts in _source_results(project).items():
         if name.startswith(_GATEWARE):
             found[name].own.update(counts)
     for component, bench in BENCHES.items():
         own = modules.get(bench.component, "")
-        for row in _rows(project / _RECORDS / "netlist_faults" / f"{component}.jsonl"):
+        for row in fault_rows(project / _RECORDS / "netlist_faults" / f"{component}.jsonl"):
             places = _enclosing(row["module"]) if bench.part else {modules.get(component, own)}
             for name in places - {""}:
                 found[name].own[row["result"]] += 1
-    for row in _rows(project / _RECORDS / "netlist_faults" / f"{_LISTS}.jsonl"):
+    for row in fault_rows(project / _RECORDS / "netlist_faults" / f"{_LISTS}.jsonl"):
         for name in _enclosing(row["module"]):
             found[name].lists[row["result"]] += 1
     return found
@@ -163,7 +148,9 @@ def _standings(project: Path) -> dict[str, _Standing]:
 
 @functools.cache
 def _engine_classes() -> Mapping[str, type]:
-    engine = Engine(macs=64, scratchpad_bytes=8192, has_softmax=True)
+    config = find_config(_CONFIG)
+    size, has_softmax = config.scratchpad_bytes, config.has_softmax
+    engine = Engine(macs=config.engine_macs, scratchpad_bytes=size, has_softmax=has_softmax)
     return component_classes(engine)
 
 

@@ -2,12 +2,11 @@
 
 import ast
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from tools.documents.c_faults_section import c_faults_section
+from tools.documents.fault_records import counted, results, source_rows
 from tools.documents.markdown import folded, table
 from tools.documents.netlist_faults_section import netlist_faults_section
 from tools.documents.stages_section import stages
@@ -20,7 +19,6 @@ __all__ = ["verification_page"]
 
 _RECORDS = "docs/results/verification"
 _MUTATION = f"{_RECORDS}/mutation"
-_SEEN = ("killed", "hangs")
 
 
 def verification_page(project: Path) -> str:
@@ -31,7 +29,7 @@ def verification_page(project: Path) -> str:
     project : Path
         Top folder of the project.
     """
-    scores = _scores(project)
+    rows = source_rows(project)
     lines = [
         "# Verification",
         "",
@@ -64,7 +62,7 @@ def verification_page(project: Path) -> str:
         "",
         *table(
             ("module", "tried:", "seen:", "equivalent:", "survived:", "share seen:"),
-            (_score_row(name, counts) for name, counts in scores.items()),
+            (_score_row(name, results(found)) for name, found in rows.items()),
         ),
         "",
         "measured with",
@@ -104,25 +102,8 @@ def _proofs(project: Path) -> Iterator[tuple[str, str, str]]:
             yield f"`{node.name}`", states, assumes.strip().replace("``", "`") or "nothing"
 
 
-def _rows(project: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    for path in sorted((project / _MUTATION).glob("*.jsonl")):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        yield path.stem, [json.loads(line) for line in lines]
-
-
-def _scores(project: Path) -> dict[str, Counter[str]]:
-    """Return how many faults of each module had which result."""
-    return {name: Counter(row["result"] for row in rows) for name, rows in _rows(project)}
-
-
-def _counted(counts: Mapping[str, int]) -> tuple[int, int]:
-    """Return the faults that count, and those of them that were seen."""
-    seen = sum(counts.get(name, 0) for name in _SEEN)
-    return seen + counts.get("survived", 0), seen
-
-
 def _score_row(name: str, counts: Mapping[str, int]) -> Iterable[str]:
-    tried, seen = _counted(counts)
+    tried, seen = counted(counts)
     share = f"{seen / tried:.0%}" if tried else ""
     numbers = (tried, seen, counts.get("equivalent", 0), counts.get("survived", 0))
     return (f"`{name}`", *map(str, numbers), share)
@@ -132,7 +113,7 @@ def _survivors(project: Path) -> Iterator[str]:
     """Give the faults that no test saw."""
     found = [
         f"- `{name}`, line {row['line']}: {_code(row['change'])}"
-        for name, rows in _rows(project)
+        for name, rows in source_rows(project).items()
         for row in rows
         if row["result"] == "survived"
     ]

@@ -1,17 +1,16 @@
 """The first section of the page on verification: each measure, its goal, and what was measured."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tools.documents.fault_records import counted, fault_rows, results
 from tools.documents.markdown import table
 from tools.documents.netlist_sections import is_equal
 from tools.verification import record
 
 __all__ = ["summary"]
 
-_SEEN = ("killed", "hangs")
 _FOLDER = record.FOLDER
 _FAULTS = (
     ("Python modules, own tests", "mutation/[!g]*.jsonl", "100%"),
@@ -46,10 +45,6 @@ def summary(project: Path) -> Iterator[str]:
         )
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def _percent(part: int, whole: int) -> str:
     """Return a share, rounded down: 100% is all."""
     return f"{1000 * part // whole / 10:g}%" if whole else ""
@@ -57,9 +52,10 @@ def _percent(part: int, whole: int) -> str:
 
 def _faults(project: Path) -> Iterator[tuple[str, str, str]]:
     for name, pattern, goal in _FAULTS:
-        rows = [row for path in sorted((project / _FOLDER).glob(pattern)) for row in _lines(path)]
-        seen = sum(row["result"] in _SEEN for row in rows)
-        tried = seen + sum(row["result"] == "survived" for row in rows)
+        rows = [
+            row for path in sorted((project / _FOLDER).glob(pattern)) for row in fault_rows(path)
+        ]
+        tried, seen = counted(results(rows))
         if tried:
             figure = f"{_percent(seen, tried)} ({seen:,} of {tried:,})"
             yield f"faults that tests see: {name}", figure, goal

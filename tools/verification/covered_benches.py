@@ -110,9 +110,10 @@ class _Counts:
 
 if os.environ.get(_FOLDER):
     _counts = _Counts(Path(os.environ[_FOLDER]))
-    for _name in ("component_verilog", "build", "run"):
-        setattr(bench, _name, getattr(_counts, _name))
-    setattr(bench, "_VERILATE", (*bench._VERILATE, *COVERAGE_FLAGS))  # noqa: B010
+    _replaced = {name: getattr(_counts, name) for name in ("component_verilog", "build", "run")}
+    _replaced["_VERILATE"] = (*bench._VERILATE, *COVERAGE_FLAGS)
+    for _name, _value in _replaced.items():
+        setattr(bench, _name, _value)
 
     def pytest_sessionfinish() -> None:
         """Write what was met."""
