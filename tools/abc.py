@@ -1,0 +1,75 @@
+"""ABC, as Yosys in WebAssembly brings it: whether the output of a netlist can ever be high."""
+
+import contextlib
+import subprocess
+from enum import StrEnum
+from pathlib import Path
+
+from kiwicha.errors import ToolError
+from tools.yosys import run_yosys
+
+__all__ = ["Answer", "ever_high"]
+
+_REDUCE = ("&get; &scorr; &put", "scorr; dc2", "")
+"""What is tried one after the other: registers that are proven to be the same become one."""
+_NEVER = "snl_UNSAT"
+_ONCE = "snl_SAT"
+_HELD = ["0", "0"]
+"""Latches and gates of a netlist whose output was found to be a constant."""
+# Yosys takes a netlist to ABC and fetches one; ABC is wanted for its commands alone.
+_STAND_IN = "module stand_in(input a, b, output y); assign y = a ^ b; endmodule\n"
+
+
+class Answer(StrEnum):
+    """Whether an output can be high."""
+
+    NEVER = "never"
+    ONCE = "once"
+    """In some cycle, with some inputs."""
+    UNKNOWN = "unknown"
+    """No answer in time."""
+
+
+def ever_high(folder: Path, netlist: str, seconds: int) -> Answer:
+    """Return whether the only output of a netlist is high in any cycle, for any inputs.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the netlist is; files are added.
+    netlist : str
+        Name of an AIGER file; its latches start with zero.
+    seconds : int
+        What each of the attempts may take.
+    """
+    for reduce in _REDUCE:
+        answer = _try(folder, netlist, reduce, seconds)
+        if answer != Answer.UNKNOWN:
+            return answer
+    return Answer.UNKNOWN
+
+
+def _try(folder: Path, netlist: str, reduce: str, seconds: int) -> Answer:
+    reduced, status = folder / "reduced.aig", folder / "status"
+    for path in (reduced, status):
+        path.unlink(missing_ok=True)
+    steps = [f"read_aiger {netlist}", reduce, "write_aiger reduced.aig"]
+    steps += [f"pdr -T {seconds}", "write_status status"]
+    (folder / "commands.abc").write_text(
+        "\n".join([*"; ".join(steps).split("; "), ""]), encoding="utf-8"
+    )
+    (folder / "stand_in.v").write_text(_STAND_IN, encoding="utf-8")
+    script = "read_verilog stand_in.v; proc; simplemap; abc -script commands.abc"
+    # It ends with an error in any case: there is no netlist to fetch.
+    with contextlib.suppress(ToolError, subprocess.TimeoutExpired):
+        run_yosys(["-p", script], folder, 2 * seconds)
+    if reduced.exists() and _is_constant_zero(reduced):
+        return Answer.NEVER
+    text = status.read_text(encoding="utf-8") if status.exists() else ""
+    return {_NEVER: Answer.NEVER, _ONCE: Answer.ONCE}.get(text.split(" ")[0], Answer.UNKNOWN)
+
+
+def _is_constant_zero(path: Path) -> bool:
+    header, output, *_ = path.read_bytes().split(b"\n", 2)
+    _, _, _, latches, outputs, gates = header.decode().split(" ")[:6]
+    return [latches, gates] == _HELD and outputs == "1" and output == b"0"
