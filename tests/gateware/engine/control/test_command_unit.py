@@ -12,6 +12,13 @@ from tests.support.gateware.unit_simulation import UnitSimulation
 
 LIMIT_CYCLES = 40
 RUNNING = 1 << 31
+COUNTS = (0x5A3C_691E, 0xA5C3_96E1)
+"""Each bit once."""
+
+
+def word_of(index: int, count: int) -> int:
+    """Return the word that an access reads, when a count is this."""
+    return 0x1111_1111 * (1 + index) ^ count >> 1
 
 
 @functools.cache
@@ -30,6 +37,7 @@ def execute(
     is_running: bool = False,
     error: EngineError = EngineError.NONE,
     number: int = 0,
+    count: int = COUNTS[0],
 ) -> list[tuple[int, int]]:
     """Give the response of each command, and the cycles it took."""
     dut = simulation().component
@@ -38,7 +46,7 @@ def execute(
     async def bench(ctx: SimulatorContext) -> None:
         ctx.set(dut.sequencer.is_running, is_running)
         ctx.set(dut.sequencer.status, {"number": number, "error": error})
-        ctx.set(dut.counters.count, 77)
+        ctx.set(dut.counters.count, count)
         ctx.set(dut.accesses.ready, 1)
         for op, index, inputs_0, inputs_1 in commands:
             fields = {"op": op, "index": index, "inputs_0": inputs_0, "inputs_1": inputs_1}
@@ -46,7 +54,7 @@ def execute(
             ctx.set(dut.commands.valid, 1)
             assert ctx.get(dut.commands.ready)
             for cycle in range(LIMIT_CYCLES):
-                ctx.set(dut.word, 0x11111111 * (1 + ctx.get(dut.index)))
+                ctx.set(dut.word, word_of(ctx.get(dut.index), count))
                 if ctx.get(dut.responses.valid):
                     answers.append((ctx.get(dut.responses.payload), cycle))
                     break
@@ -71,9 +79,6 @@ def execute(
         ((EngineOp.WAIT, 0, 0, 0), EngineError.BAD_STREAM << 16 | 513, 2),
         ((EngineOp.STATUS, 0, 0, 0), EngineError.BAD_STREAM << 16 | 513, 2),
         ((EngineOp.WATCHDOG, 0, 100, 0), 0, 2),
-        ((EngineOp.COUNTER, 1, 0, 0), 77, 4),
-        ((EngineOp.JOB_END, 0, 3, 0), 77, 4),
-        ((EngineOp.PEEK, 0, 8, 0), 0x33333333, 6),
         ((EngineOp.PEEK, 1, 8, 5), 0, 3),
     ],
 )
@@ -82,6 +87,16 @@ def test_answers_when_stopped(
 ) -> None:
     expected = [(answer, latency)] * 2
     assert execute([command] * 2, error=EngineError.BAD_STREAM, number=513) == expected
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_answers_with_what_is_read(count: int) -> None:
+    reads = [
+        ((EngineOp.COUNTER, 1, 0, 0), (count, 4)),
+        ((EngineOp.JOB_END, 0, 3, 0), (count, 4)),
+        ((EngineOp.PEEK, 0, 8, 0), (word_of(2, count), 6)),
+    ]
+    assert execute([read for read, _ in reads] * 2, count=count) == [got for _, got in reads] * 2
 
 
 @pytest.mark.parametrize(

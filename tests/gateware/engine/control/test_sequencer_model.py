@@ -27,6 +27,7 @@ class Host:
     def __init__(self, model: SequencerModel, seed: int) -> None:
         self.model, self.rng = model, random.Random(seed)
         self.given = Inputs(watchdog_cycles=FOREVER)
+        self.first_cycle = 0
         self.queues: list[list[Job]] = [[], []]
         self.is_there = [False, False]
         self.pause_share = 0.0
@@ -60,7 +61,10 @@ class Host:
             memory_is_idle=rng.random() < 0.3,
         )
         # Nobody looks at the second request before the third cycle.
-        self.given.ready = self.given.ready[0], self.given.ready[1] and self.given.cycles > 2
+        self.given.ready = (
+            self.given.ready[0],
+            self.given.ready[1] and self.given.cycles > self.first_cycle + 2,
+        )
         if model.state == "STOPPED" and not before.start and rng.random() < 0.2:
             self._begin()
         return self.given
@@ -77,6 +81,9 @@ class Host:
         if jobs + transfers == sum(behind):
             jobs += 1
         rows = rng.randrange(1 << 16)
+        # As if it went on for long.
+        self.first_cycle = rng.getrandbits(31)
+        most_cycles = self.first_cycle + rng.randint(5, 90)
         self.queues = [[], []]
         for _ in range(min(jobs - behind[0], 20)):
             number = rng.randrange(2) if self.model.has_depthwise else 0
@@ -88,8 +95,8 @@ class Host:
             start=True,
             listed={"offset": rng.getrandbits(26), "jobs": jobs, "transfers": transfers},
             behind=behind,
-            cycles=0,
-            watchdog_cycles=rng.randint(5, 90) if rng.random() < 0.4 or is_endless else FOREVER,
+            cycles=self.first_cycle,
+            watchdog_cycles=most_cycles if rng.random() < 0.4 or is_endless else FOREVER,
             unit_rows_done=rows,
             complete_jobs=0,
         )
