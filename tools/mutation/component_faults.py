@@ -149,15 +149,15 @@ def _patch(choice: Choice) -> None:
         return body_of_netlist(component, modules_of(text, "; ".join(filter(None, steps))))
 
     def faulty_text(text: str) -> str:
-        command = _placed(choice, text, None) if choice.command else None
+        command = _placed(choice, text, None) if choice.command else ""
         if command is None:
             return text
         _note(choice, command)
 
         def make(folder: Path) -> None:
             (folder / "in.il").write_text(text, encoding="utf-8")
-            script = f"read_rtlil in.il; {_PREPARE}; {command}; write_rtlil out.il"
-            run_yosys(["-p", script], folder)
+            steps = ["read_rtlil in.il", _PREPARE, command, "write_rtlil out.il"]
+            run_yosys(["-p", "; ".join(filter(None, steps))], folder)
 
         folder = cache.build("faulty_proofs", cache.digest([text, command]), make)
         return (folder / "out.il").read_text(encoding="utf-8")

@@ -74,7 +74,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "ElementwiseAddressGenerator": (f"{_TESTS}/addressing/test_address_generators.py",),
 }
 """Tests of classes of the engine."""
-_SLOWER, _LEAST_SECONDS = 4, 60.0
+_SLOWER, _LEAST_SECONDS = 10, 300.0
 """Times that tests may take as long as without a fault, and what they may take in any case."""
 
 
