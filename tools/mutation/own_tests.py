@@ -71,6 +71,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "MacArray": (f"{_TESTS}/array/test_mac_array.py",),
     "SumMemory": (f"{_TESTS}/array/test_sum_memory.py", f"{_TESTS}/array/test_proofs.py"),
     "Requantizer": (f"{_TESTS}/requantize/test_requantizer.py",),
+    "GroupController": (f"{_TESTS}/addressing/test_group_controller.py",),
     "ElementwiseAddressGenerator": (f"{_TESTS}/addressing/test_address_generators.py",),
 }
 """Tests of classes of the engine."""
