@@ -21,7 +21,7 @@ from amaranth import Elaboratable
 from kiwicha import cache
 from tests.support.gateware import proof
 from tools.mutation.netlist_import import body_of_netlist
-from tools.mutation.same_place import same_cell, same_module
+from tools.mutation.same_place import register_behind, same_cell, same_module
 from tools.yosys import component_rtlil, run_yosys
 
 __all__ = ["CHOICE", "Choice", "read_choice"]
@@ -104,11 +104,15 @@ def _placed(choice: Choice, text: str, instance: str | None) -> str | None:
     modules = modules_of(text)["modules"]
     inner = fields["module"][len(choice.instance) :]
     name = same_module(there, modules, None if instance is None else instance + inner)
-    cell = name and same_cell(there, fields["cell"], modules[name])
-    if not cell:
+    if name is None:
         return None
-    ports = modules[name]["cells"][cell]["connections"]
-    port = same_port(fields["port"], ports)
+    cell, port = same_cell(there, fields["cell"], modules[name]), fields["port"]
+    if cell is None and port in {"A", "Y"}:
+        register = register_behind(there, fields["cell"])
+        cell, port = register and same_cell(there, register, modules[name]), "D"
+    if cell is None:
+        return None
+    port = same_port(port, modules[name]["cells"][cell]["connections"])
     if port is None:
         return None
     changed = {"module": name, "cell": cell, "port": port}
@@ -165,21 +169,25 @@ def _patch(choice: Choice) -> None:
     @contextlib.contextmanager
     def proving() -> Iterator[None]:
         nonlocal is_proof
-        is_proof = True
+        before, is_proof = is_proof, True
         try:
             yield
         finally:
-            is_proof = False
+            is_proof = before
 
-    prove = proof.prove
+    def while_proving(function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function in which components have the bodies that rules know."""
 
-    @functools.wraps(prove)
-    def faulty_prove(*arguments: Any, **named: Any) -> None:
-        with proving():
-            prove(*arguments, **named)
+        @functools.wraps(function)
+        def call(*arguments: Any, **named: Any) -> Any:
+            with proving():
+                return function(*arguments, **named)
+
+        return call
 
     kind.elaborate = faulty
-    proof.prove = faulty_prove
+    proof.prove = while_proving(proof.prove)
+    proof.body_of = while_proving(proof.body_of)
     proof.design_text = faulty_text
 
 

@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["Cells", "same_cell", "same_module"]
+__all__ = ["Cells", "register_behind", "same_cell", "same_module"]
 
 Bit = int | str
 Key = tuple[Any, ...]
 _NUMBER = re.compile(r"\$\d+")
-_LEAST_SHARE = 0.7
+_LEAST_SHARE = 0.5
 """Of a module's cells that another one has, to be of the same source."""
 
 
@@ -29,10 +29,13 @@ class Cells:
     ----------
     module : dict
         As Yosys writes it in JSON; cells may be modules.
+    others : dict
+        Other names of its inputs, without numbers.
     """
 
-    def __init__(self, module: Mapping[str, Any]) -> None:
+    def __init__(self, module: Mapping[str, Any], others: Mapping[str, str] | None = None) -> None:
         self._module = module
+        others = others or {}
         self._drivers: dict[Bit, tuple[str, str, int]] = {}
         self._names: dict[Bit, Key] = {}
         self._keys: dict[Bit, Any] = {}
@@ -41,10 +44,13 @@ class Cells:
                 if cell["port_directions"][port] == "output":
                     for index, bit in enumerate(bits):
                         self._drivers[bit] = name, port, index
-        for word, entry in sorted(module["netnames"].items()):
+        # Amaranth makes up names of ports, with numbers; the source's are behind them.
+        words = module["netnames"].items()
+        for word, entry in sorted(words, key=lambda item: ("$" in item[0], item[0])):
             if not entry["hide_name"]:
                 for index, bit in enumerate(entry["bits"]):
-                    self._names.setdefault(bit, (_known(word), index))
+                    name = _known(word)
+                    self._names.setdefault(bit, (others.get(name, name), index))
         self.by_key: dict[Key, list[str]] = {}
         for name in module["cells"]:
             self.by_key.setdefault(self.key(name), []).append(name)
@@ -83,6 +89,28 @@ class Cells:
         return (*self.key(name), _known(port), index)
 
 
+def _inputs(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, str]:
+    """Return what inputs are called here that have another name there.
+
+    Amaranth may name an input as the output that drives it is named. The last part is the same.
+    """
+    theirs, own = (
+        {
+            _known(name): (_known(name).split("__")[-1], len(port["bits"]))
+            for name, port in module["ports"].items()
+            if port["direction"] == "input"
+        }
+        for module in (there, here)
+    )
+    only_own = [name for name in own if name not in theirs]
+    others = {}
+    for name in theirs.keys() - own.keys():
+        alike = [other for other in only_own if own[other] == theirs[name]]
+        if len(alike) == 1:
+            others[name] = alike[0]
+    return others
+
+
 def same_cell(there: Mapping[str, Any], name: str, here: Mapping[str, Any]) -> str | None:
     """Return the cell of a module that computes what a cell of another one does.
 
@@ -98,10 +126,45 @@ def same_cell(there: Mapping[str, Any], name: str, here: Mapping[str, Any]) -> s
     str or None
         Name of a cell of ``here``; None if none does, or if they are not as many.
     """
-    theirs, own = Cells(there), Cells(here)
+    theirs, own = Cells(there, _inputs(there, here)), Cells(here)
     key = theirs.key(name)
     same, found = theirs.by_key[key], own.by_key.get(key, [])
     return found[same.index(name)] if len(found) == len(same) else None
+
+
+def register_behind(module: Mapping[str, Any], name: str) -> str | None:
+    """Return the register that takes what a cell computes, through no more than its resets.
+
+    A cell that resets a register may have no counterpart, where less is reset.
+
+    Parameters
+    ----------
+    module : dict
+        As Yosys writes it in JSON.
+    name : str
+        A cell that chooses between a constant and something else.
+    """
+    cells = module["cells"]
+    while _resets(cells[name]):
+        bits = cells[name]["connections"]["Y"]
+        takers = [
+            (other, port)
+            for other, cell in cells.items()
+            for port, wires in cell["connections"].items()
+            if cell["port_directions"][port] == "input" and set(wires) & set(bits)
+        ]
+        if len(takers) != 1:
+            return None
+        ((name, port),) = takers
+        if cells[name]["type"] == "$dff" and port == "D":
+            return name if cells[name]["connections"]["D"] == bits else None
+        if port != "A":
+            return None
+    return None
+
+
+def _resets(cell: Mapping[str, Any]) -> bool:
+    return cell["type"] == "$mux" and all(isinstance(bit, str) for bit in cell["connections"]["B"])
 
 
 def same_module(
@@ -122,11 +185,10 @@ def same_module(
     if name is not None:
         named = [module for module in modules if _known(module) == _known(name)]
         return named[0] if len(named) == 1 else None
-    theirs = Cells(there).by_key
     count = len(there["cells"])
     shares = {}
     for module, entry in modules.items():
-        own = Cells(entry).by_key
+        theirs, own = Cells(there, _inputs(there, entry)).by_key, Cells(entry).by_key
         both = sum(min(len(names), len(own.get(key, []))) for key, names in theirs.items())
         shares[module] = both / max(count, len(entry["cells"]), 1)
     best = max(shares, key=lambda module: shares[module])

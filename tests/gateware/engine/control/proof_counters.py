@@ -39,19 +39,24 @@ def counters(dut: Counters) -> Rules:
         becomes(own["counter_s1"], Array([*counts, *[0] * (16 - len(counts))])[read.index], "read")
         becomes(own["reads_job_s1"], read.reads_job, "reads_job")
         becomes(read.count, Mux(own["reads_job_s1"], stored.data, own["counter_s1"]), "count")
-        # Of the memory: an end is written in one cycle, and read in the next one.
+        # Of the memory: an end is written, another job may end, and it is read.
         is_written, job = Signal(name="is_written"), Signal(range(MAX_JOBS), name="written_job")
-        total, end = Signal(32, name="written_total"), Signal(32, name="end")
+        is_there, job_s2 = Signal(name="is_there"), Signal(range(MAX_JOBS), name="written_job_s2")
+        total, total_s2, end = (Signal(32, name=name) for name in ("total_s1", "total_s2", "end"))
         is_back = Signal(name="is_back")
+        is_kept = dut.job_ends & (dut.job_number < MAX_JOBS)
         m.d.sync += [
-            is_written.eq(dut.job_ends & (dut.job_number < MAX_JOBS)),
+            is_written.eq(is_kept),
             job.eq(dut.job_number),
             total.eq(dut.total),
-            is_back.eq(is_written & (read.job == job)),
-            end.eq(total),
+            is_there.eq(is_written & ~(is_kept & (dut.job_number == job))),
+            job_s2.eq(job),
+            total_s2.eq(total),
+            is_back.eq(is_there & (read.job == job_s2)),
+            end.eq(total_s2),
         ]
         m.d.comb += [
-            Assume(~(dut.job_ends & (dut.job_number == read.job))),
+            Assume(~(dut.job_ends & (dut.job_number[: len(read.job)] == read.job))),
             Assert(~is_back | (stored.data == end)),
         ]
 

@@ -43,6 +43,7 @@ COUNTER_MUTANTS = {
     "not cleared": ("m.d.sync += count.eq(0)", "m.d.sync += count.eq(count)"),
     "the total before": ("counts[EngineCounter.TOTAL]", "counts[EngineCounter.TOTAL] >> 1"),
     "another job's end": ("stored.addr.eq(self.read.job)", "stored.addr.eq(self.read.job ^ 512)"),
+    "more jobs than there is room for": ("self.job_number < MAX_JOBS", "self.job_number < 4096"),
     "ends without a bit": ("write.data.eq(self.total)", "write.data.eq(self.total[:24])"),
 }
 
