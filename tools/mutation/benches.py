@@ -17,7 +17,7 @@ from typing import Any
 
 from tools.mutation.bench_faults import CHOICE, netlist_of
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist
-from tools.mutation.netlist_rows import Mode, try_faults
+from tools.mutation.netlist_rows import Mode, prove_faults, try_faults
 from tools.mutation.trial import REPOSITORY, Result
 from tools.verification import record
 
@@ -152,6 +152,9 @@ def _measure(bench: Bench, *, count: int, seed: int, mode: Mode, deadline: float
         netlist: FaultyNetlist = netlist_of(found["designs"][bench.design], found["top"], **chosen)
         record.say(f"{bench.name}: {len(netlist.faults)} faults, tests take {seconds:.1f} s")
 
+        def is_over() -> bool:
+            return time.monotonic() > deadline
+
         def found_by(fault: Fault) -> tuple[Result, str]:
             limit = max(_LEAST_SECONDS, _SLOWER * seconds)
             try:
@@ -160,14 +163,11 @@ def _measure(bench: Bench, *, count: int, seed: int, mode: Mode, deadline: float
                 return Result.HANGS, bench.tests[0]
             return (Result.KILLED, bench.tests[0]) if code else (Result.SURVIVED, "")
 
-        try_faults(
-            RECORDS / f"{bench.name}.jsonl",
-            netlist,
-            netlist.faults,
-            found_by,
-            mode=mode,
-            is_over=lambda: time.monotonic() > deadline,
-        )
+        path = RECORDS / f"{bench.name}.jsonl"
+        if mode == Mode.PROOFS:
+            prove_faults(path, netlist, netlist.faults, is_over=is_over)
+        else:
+            try_faults(path, netlist.faults, found_by, mode=mode, is_over=is_over)
 
 
 def main(arguments: list[str] | None = None) -> int:
