@@ -11,7 +11,7 @@ from tools.mutation.netlist_faults import Fault, FaultyNetlist
 from tools.mutation.trial import Result
 from tools.verification import record
 
-__all__ = ["Mode", "prove_faults", "try_faults"]
+__all__ = ["Mode", "prove_faults", "survivors", "try_faults"]
 
 
 class Mode(StrEnum):
@@ -49,8 +49,9 @@ def try_faults(
         Says that no more shall be tried.
     """
     rows = read_rows(path)
+    survived = survivors(rows)
     for fault in faults:
-        if fault.number in rows if mode == Mode.NEW else not _has_survived(rows, fault):
+        if fault.number in rows if mode == Mode.NEW else fault.number not in survived:
             continue
         if is_over():
             return
@@ -85,7 +86,8 @@ def prove_faults(
         What an attempt of a proof may take.
     """
     rows = read_rows(path)
-    left = [fault for fault in faults if _has_survived(rows, fault)]
+    survived = survivors(rows)
+    left = [fault for fault in faults if fault.number in survived]
     for fault, module, answer in answers(netlist, left, is_over=is_over, seconds=seconds):
         record.say(f"{fault.number} {fault.module}: shows in {module}: {answer}")
         if answer != Answer.NEVER:
@@ -97,8 +99,9 @@ def prove_faults(
         write_rows(path, rows)
 
 
-def _has_survived(rows: Mapping[int, Row], fault: Fault) -> bool:
-    return fault.number in rows and rows[fault.number]["result"] == Result.SURVIVED
+def survivors(rows: Mapping[int, Row]) -> set[int]:
+    """Return numbers of faults that have survived."""
+    return {number for number, row in rows.items() if row["result"] == Result.SURVIVED}
 
 
 def _row(fault: Fault, result: Result, found_by: str) -> Row:
