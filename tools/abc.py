@@ -10,8 +10,10 @@ from tools.yosys import run_yosys
 
 __all__ = ["Answer", "ever_high"]
 
-_REDUCE = ("&get; &scorr; &put", "scorr; dc2", "")
+_REDUCE = ("", "&get; &scorr; &put", "scorr; dc2")
 """What is tried one after the other: registers that are proven to be the same become one."""
+_REDUCING_SECONDS = 60
+"""What that may take in each attempt."""
 _NEVER = "snl_UNSAT"
 _ONCE = "snl_SAT"
 _HELD = ["0", "0"]
@@ -40,7 +42,7 @@ def ever_high(folder: Path, netlist: str, seconds: int) -> Answer:
     netlist : str
         Name of an AIGER file; its latches start with zero.
     seconds : int
-        What each of the attempts may take.
+        What each of the attempts may take, besides what makes the netlist smaller.
     """
     for reduce in _REDUCE:
         answer = _try(folder, netlist, reduce, seconds)
@@ -62,7 +64,7 @@ def _try(folder: Path, netlist: str, reduce: str, seconds: int) -> Answer:
     script = "read_verilog stand_in.v; proc; simplemap; abc -script commands.abc"
     # It ends with an error in any case: there is no netlist to fetch.
     with contextlib.suppress(ToolError, subprocess.TimeoutExpired):
-        run_yosys(["-p", script], folder, 2 * seconds)
+        run_yosys(["-p", script], folder, seconds + _REDUCING_SECONDS)
     if reduced.exists() and _is_constant_zero(reduced):
         return Answer.NEVER
     text = status.read_text(encoding="utf-8") if status.exists() else ""

@@ -31,10 +31,12 @@ def netlist_faults_section(project: Path) -> Iterator[str]:
         "",
         "Yosys' `mutate` changes a bit at a port of a cell: it is inverted, or constant, or so",
         "whenever another bit is. Many faults are in one netlist, one of which at a time is",
-        "active, so that one simulator serves them all. Faults that are proven to change no",
-        "output of their component, for ever, are equivalent. So are those that leave the",
-        "engine's whole netlist as it is, once what nothing reads is gone. They, and faults of",
-        "clocks, do not count.",
+        "active, so that one simulator serves them all. Faults that are proven to change nothing,",
+        "for ever, are equivalent: side by side with and without the fault, no port of the",
+        "component shows a difference, or none of what surrounds it, up to the whole netlist.",
+        "ABC proves it, from first values of registers on, with any inputs; memories and",
+        "multipliers are cut out, and what goes into them is compared, but for what reaches no bit",
+        "that is read. They, and faults of clocks, do not count.",
         "",
     )
     own = {name: rows for name, rows in records.items() if name in BENCHES}

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from tools.mutation.bench_faults import CHOICE, netlist_of
+from tools.mutation.fault_rows import read_rows
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist
-from tools.mutation.netlist_rows import Mode, try_faults
+from tools.mutation.netlist_rows import Mode, prove_faults, survivors, try_faults
 from tools.mutation.trial import REPOSITORY, Result
 from tools.verification import record
 
@@ -134,13 +135,16 @@ def _run(bench: Bench, choice: Path, number: int, seconds: float | None) -> tupl
 
 
 def _measure(bench: Bench, *, count: int, seed: int, mode: Mode, deadline: float) -> None:
+    path = RECORDS / f"{bench.name}.jsonl"
+    if mode != Mode.NEW and not survivors(read_rows(path)):
+        return
     with tempfile.TemporaryDirectory(prefix="kiwicha-bench-") as name:
         choice = Path(name) / "choice.json"
         chosen: dict[str, Any] = {"part": bench.part, "count": count, "seed": seed}
         fields = {"component": bench.component, "designs": [], "number": bench.design}
         choice.write_text(json.dumps(fields | chosen), encoding="utf-8")
-        # The first run compiles simulators.
-        for _ in range(2):
+        # The first run compiles simulators; the second one says how long tests take.
+        for _ in range(1 if mode == Mode.PROOFS else 2):
             start = time.monotonic()
             code, text = _run(bench, choice, 0, None)
             seconds = time.monotonic() - start
@@ -152,6 +156,9 @@ def _measure(bench: Bench, *, count: int, seed: int, mode: Mode, deadline: float
         netlist: FaultyNetlist = netlist_of(found["designs"][bench.design], found["top"], **chosen)
         record.say(f"{bench.name}: {len(netlist.faults)} faults, tests take {seconds:.1f} s")
 
+        def is_over() -> bool:
+            return time.monotonic() > deadline
+
         def found_by(fault: Fault) -> tuple[Result, str]:
             limit = max(_LEAST_SECONDS, _SLOWER * seconds)
             try:
@@ -160,14 +167,10 @@ def _measure(bench: Bench, *, count: int, seed: int, mode: Mode, deadline: float
                 return Result.HANGS, bench.tests[0]
             return (Result.KILLED, bench.tests[0]) if code else (Result.SURVIVED, "")
 
-        try_faults(
-            RECORDS / f"{bench.name}.jsonl",
-            netlist,
-            netlist.faults,
-            found_by,
-            mode=mode,
-            is_over=lambda: time.monotonic() > deadline,
-        )
+        if mode == Mode.PROOFS:
+            prove_faults(path, netlist, netlist.faults, is_over=is_over)
+        else:
+            try_faults(path, netlist.faults, found_by, mode=mode, is_over=is_over)
 
 
 def main(arguments: list[str] | None = None) -> int:

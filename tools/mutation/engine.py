@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from kiwicha.errors import SimulationError
@@ -17,11 +17,9 @@ from kiwicha.sim.verilator.power_up import without_zeros
 from tests.gateware.engine.campaign import compile_engine
 from tests.gateware.engine.list_batches import BATCHES, CONFIG, Batch, check_batch
 from tests.gateware.engine.paces import Pace, read_paces
-from tools.mutation.fault_rows import read_rows
-from tools.mutation.netlist_equivalence import is_equivalent
+from tools.mutation.netlist_equivalence import SECONDS
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist
-from tools.mutation.netlist_identity import identical_faults
-from tools.mutation.netlist_rows import Mode, try_faults
+from tools.mutation.netlist_rows import Mode, prove_faults, try_faults
 from tools.mutation.trial import Result
 from tools.verification.points import component_of
 from tools.yosys import component_rtlil
@@ -30,8 +28,6 @@ __all__ = ["RECORD", "engine_netlist", "in_turn", "main"]
 
 RECORD = Path("docs/results/verification/netlist_faults/engine.jsonl")
 _TOP = "engine"
-_AT_ONCE = 32
-"""Faults that are compared with the good netlist before any is recorded."""
 
 
 def engine_netlist(count: int = 40, seed: int = 0) -> FaultyNetlist:
@@ -69,36 +65,6 @@ def in_turn(faults: tuple[Fault, ...]) -> list[Fault]:
     return [fault for _, _, fault in sorted(order, key=lambda item: item[:2])]
 
 
-def _prove(netlist: FaultyNetlist, is_over: Callable[[], bool]) -> None:
-    """Record which survivors change nothing: in the whole netlist, then in a component."""
-    rows = read_rows(RECORD)
-    left = {number for number, row in rows.items() if row["result"] == Result.SURVIVED}
-    faults = [fault for fault in in_turn(netlist.faults) if fault.number in left]
-    for first in range(0, len(faults), _AT_ONCE):
-        some = faults[first : first + _AT_ONCE]
-        same = identical_faults(netlist, _TOP, some)
-        proven = [fault for fault in some if fault.number in same]
-        _try(netlist, proven, is_over, lambda _: True)
-    _try(netlist, faults, is_over, lambda fault: is_equivalent(netlist, fault))
-
-
-def _try(
-    netlist: FaultyNetlist,
-    faults: Sequence[Fault],
-    is_over: Callable[[], bool],
-    proves: Callable[[Fault], bool],
-) -> None:
-    try_faults(
-        RECORD,
-        netlist,
-        faults,
-        lambda fault: (Result.SURVIVED, ""),
-        mode=Mode.PROOFS,
-        is_over=is_over,
-        proves=proves,
-    )
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Try faults until there are enough or time is up; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -108,6 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--mode", type=Mode, default=Mode.NEW, choices=[*Mode])
     parser.add_argument("--lists", nargs="+", help="names of batches; all without it")
     parser.add_argument("--components", nargs="+", help="those whose faults are tried; all too")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="of attempts of a proof")
     options = parser.parse_args(arguments)
     batches = [batch for batch in BATCHES if batch.name in (options.lists or [batch.name])]
 
@@ -116,9 +83,14 @@ def main(arguments: list[str] | None = None) -> int:
         return component in (options.components or [component])
 
     deadline = time.monotonic() + 60 * options.minutes
+
+    def is_over() -> bool:
+        return time.monotonic() > deadline
+
     netlist = engine_netlist(options.count, options.seed)
+    chosen = [fault for fault in in_turn(netlist.faults) if is_chosen(fault)]
     if options.mode == Mode.PROOFS:
-        _prove(netlist, lambda: time.monotonic() > deadline)
+        prove_faults(RECORD, netlist, chosen, is_over=is_over, seconds=options.seconds)
         return 0
     program = compile_engine(without_zeros(netlist.verilog), is_fast=True)
     paces = read_paces()
@@ -126,11 +98,10 @@ def main(arguments: list[str] | None = None) -> int:
         raise SimulationError("lists must pass without a fault")
     try_faults(
         RECORD,
-        netlist,
-        [fault for fault in in_turn(netlist.faults) if is_chosen(fault)],
+        chosen,
         lambda fault: _found_by(program, batches, fault.number, paces),
         mode=options.mode,
-        is_over=lambda: time.monotonic() > deadline,
+        is_over=is_over,
     )
     return 0
 

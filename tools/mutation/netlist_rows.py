@@ -1,16 +1,17 @@
 """Trying faults in netlists, one after the other, and going on later."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from tools.mutation.fault_rows import read_rows, write_rows
-from tools.mutation.netlist_equivalence import is_equivalent
+from tools.abc import Answer
+from tools.mutation.fault_rows import Row, read_rows, write_rows
+from tools.mutation.netlist_equivalence import SECONDS, answers
 from tools.mutation.netlist_faults import Fault, FaultyNetlist
 from tools.mutation.trial import Result
 from tools.verification import record
 
-__all__ = ["Mode", "try_faults"]
+__all__ = ["Mode", "prove_faults", "survivors", "try_faults"]
 
 
 class Mode(StrEnum):
@@ -26,15 +27,50 @@ class Mode(StrEnum):
 
 def try_faults(
     path: Path,
-    netlist: FaultyNetlist,
     faults: Sequence[Fault],
     found_by: Callable[[Fault], tuple[Result, str]],
     *,
     mode: Mode,
     is_over: Callable[[], bool],
-    proves: Callable[[Fault], bool] | None = None,
 ) -> None:
     """Try faults one after the other, and record each.
+
+    Parameters
+    ----------
+    path : Path
+        Of the record.
+    faults : sequence of Fault
+        In the order in which they are tried.
+    found_by : callable
+        Gives what became of a fault, and what has found it.
+    mode : Mode
+        Which are tried: those that are new, or those that survived.
+    is_over : callable
+        Says that no more shall be tried.
+    """
+    rows = read_rows(path)
+    survived = survivors(rows)
+    for fault in faults:
+        if fault.number in rows if mode == Mode.NEW else fault.number not in survived:
+            continue
+        if is_over():
+            return
+        result, found = found_by(fault)
+        if result == Result.SURVIVED:
+            record.say(f"survived: {fault.module}: {fault.signal} {fault.change}")
+        rows[fault.number] = _row(fault, result, found)
+        write_rows(path, rows)
+
+
+def prove_faults(
+    path: Path,
+    netlist: FaultyNetlist,
+    faults: Sequence[Fault],
+    *,
+    is_over: Callable[[], bool],
+    seconds: int = SECONDS,
+) -> None:
+    """Record which survivors are proven to change nothing.
 
     Parameters
     ----------
@@ -44,37 +80,36 @@ def try_faults(
         With the faults.
     faults : sequence of Fault
         In the order in which they are tried.
-    found_by : callable
-        Gives what became of a fault, and what has found it.
-    mode : Mode
-        Which are tried.
     is_over : callable
         Says that no more shall be tried.
-    proves : callable, optional
-        Says whether a fault is proven to change nothing; `is_equivalent` without it.
+    seconds : int
+        What an attempt of a proof may take.
     """
     rows = read_rows(path)
-    for fault in faults:
-        row = rows.get(fault.number)
-        has_survived = row is not None and row["result"] == Result.SURVIVED
-        if not (row is None if mode == Mode.NEW else has_survived):
+    survived = survivors(rows)
+    left = [fault for fault in faults if fault.number in survived]
+    for fault, module, answer in answers(netlist, left, is_over=is_over, seconds=seconds):
+        record.say(f"{fault.number} {fault.module}: shows in {module}: {answer}")
+        if answer != Answer.NEVER:
             continue
-        if is_over():
-            return
-        if mode != Mode.PROOFS:
-            result, found = found_by(fault)
-        elif proves(fault) if proves is not None else is_equivalent(netlist, fault):
-            result, found = Result.EQUIVALENT, "proof"
-        else:
-            continue
-        if result == Result.SURVIVED:
-            record.say(f"survived: {fault.module}: {fault.signal} {fault.change}")
-        rows[fault.number] = {
-            "number": fault.number,
-            "module": fault.module,
-            "signal": fault.signal,
-            "change": fault.change,
-            "result": str(result),
-            "found_by": found,
-        }
+        # A path has no numbers of Yosys, and the whole netlist none at all.
+        parts = fault.module.split(".")[: module.count(".")]
+        where = "" if module == fault.cell_module else f" in {'.'.join(parts) or module}"
+        rows[fault.number] = _row(fault, Result.EQUIVALENT, f"proof{where}")
         write_rows(path, rows)
+
+
+def survivors(rows: Mapping[int, Row]) -> set[int]:
+    """Return numbers of faults that have survived."""
+    return {number for number, row in rows.items() if row["result"] == Result.SURVIVED}
+
+
+def _row(fault: Fault, result: Result, found_by: str) -> Row:
+    return {
+        "number": fault.number,
+        "module": fault.module,
+        "signal": fault.signal,
+        "change": fault.change,
+        "result": str(result),
+        "found_by": found_by,
+    }

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from amaranth import Module, Signal
 from amaranth.lib import wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from tests.support.gateware import bench
@@ -78,12 +77,6 @@ def test_each_group_has_its_faults(netlist: FaultyNetlist) -> None:
     assert in_turn(netlist.faults)[1].module == "half"
 
 
-@pytest.mark.nightly
-def test_some_faults_change_nothing_and_others_do(netlist: FaultyNetlist) -> None:
-    found = {is_equivalent(netlist, fault) for fault in netlist.faults if fault.module == "half"}
-    assert found == {False, True}
-
-
 def test_faults_of_bits_that_nothing_reads_leave_the_netlist_as_it_is() -> None:
     text = component_rtlil(_LowerSums(), TOP)
     netlist = faulty_netlist(text, TOP, lambda path: path, count=30, seed=0)
@@ -91,43 +84,6 @@ def test_faults_of_bits_that_nothing_reads_leave_the_netlist_as_it_is() -> None:
     same = identical_faults(netlist, TOP, faults)
     assert same == {fault.number for fault in faults if fault.signal == "sum[4]"}
     assert 0 < len(same) < len(faults)
-
-
-class _Kept(wiring.Component):
-    """Writes to a memory of a few words, and shows half of what is read."""
-
-    def __init__(self) -> None:
-        super().__init__({"address": In(2), "write": In(1), "a": In(4), "half": Out(2)})
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        m.submodules.memory = memory = Memory(shape=4, depth=4, init=[])
-        read, write = memory.read_port(), memory.write_port()
-        m.d.comb += [
-            *(read.addr.eq(self.address), write.addr.eq(self.address), read.en.eq(1)),
-            *(write.data.eq(self.a), write.en.eq(self.write)),
-            self.half.eq(read.data ^ self.a),
-        ]
-        return m
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("place", "is_same"),
-    [
-        ("-cell memory -port RD_ADDR -portbit 0", False),
-        ("-cell memory -port WR_DATA -portbit 1", False),
-        ("-cell memory -port RD_DATA -portbit 0", False),
-        ("-cell memory -port WR_EN -portbit 0", False),
-        ("-cell $2 -port A -portbit 0", False),
-        ("-cell $2 -port A -portbit 2", True),
-    ],
-)
-def test_faults_beside_memories(place: str, is_same: bool) -> None:
-    """Memories stay as they are; only what is read of one, and shown nowhere, may differ."""
-    netlist = faulty_netlist(component_rtlil(_Kept(), TOP), TOP, lambda path: path, count=4, seed=0)
-    command = f"mutate -mode inv -module {TOP} {place}"
-    assert is_equivalent(netlist, Fault(1, "", "inv", "", TOP, command)) == is_same
 
 
 def test_what_was_tried_is_not_tried_again(netlist: FaultyNetlist, tmp_path: Path) -> None:
@@ -143,7 +99,6 @@ def test_what_was_tried_is_not_tried_again(netlist: FaultyNetlist, tmp_path: Pat
         tried.clear()
         try_faults(
             path,
-            netlist,
             faults,
             found_by,
             mode=mode,
