@@ -1,14 +1,16 @@
 """ABC, as Yosys in WebAssembly brings it: whether the output of a netlist can ever be high."""
 
 import contextlib
+import math
 import subprocess
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from kiwicha.errors import ToolError
 from tools.yosys import run_yosys
 
-__all__ = ["Answer", "ever_high"]
+__all__ = ["Answer", "can_be_high", "ever_high"]
 
 _REDUCE = ("", "&get; &scorr; &put", "scorr; dc2")
 """What is tried one after the other: registers that are proven to be the same become one."""
@@ -51,22 +53,44 @@ def ever_high(folder: Path, netlist: str, seconds: int) -> Answer:
     return Answer.UNKNOWN
 
 
+def can_be_high(folder: Path, netlist: str, seconds: float) -> Answer:
+    """Return whether the only output of a netlist without registers is high for any inputs.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the netlist is; files are added.
+    netlist : str
+        Name of an AIGER file.
+    seconds : float
+        What it may take.
+    """
+    # ABC's own limit, in whole seconds, is not kept in each of its steps.
+    compare = f"&cec -m -T {math.ceil(seconds)}"
+    return _run(folder, [f"read_aiger {netlist}", "&get", compare], 2 * seconds)
+
+
 def _try(folder: Path, netlist: str, reduce: str, seconds: int) -> Answer:
-    reduced, status = folder / "reduced.aig", folder / "status"
-    for path in (reduced, status):
-        path.unlink(missing_ok=True)
-    steps = [f"read_aiger {netlist}", reduce, "write_aiger reduced.aig"]
-    steps += [f"pdr -T {seconds}", "write_status status"]
-    (folder / "commands.abc").write_text(
-        "\n".join([*"; ".join(steps).split("; "), ""]), encoding="utf-8"
-    )
+    reduced = folder / "reduced.aig"
+    reduced.unlink(missing_ok=True)
+    steps = [f"read_aiger {netlist}", *reduce.split("; "), "write_aiger reduced.aig"]
+    answer = _run(folder, [*steps, f"pdr -T {seconds}"], seconds + _REDUCING_SECONDS)
+    if reduced.exists() and _is_constant_zero(reduced):
+        return Answer.NEVER
+    return answer
+
+
+def _run(folder: Path, steps: Sequence[str], seconds: float) -> Answer:
+    """Run commands of ABC in a folder, and return the answer of the last one."""
+    status = folder / "status"
+    status.unlink(missing_ok=True)
+    commands = "\n".join([*steps, "write_status status", ""])
+    (folder / "commands.abc").write_text(commands, encoding="utf-8")
     (folder / "stand_in.v").write_text(_STAND_IN, encoding="utf-8")
     script = "read_verilog stand_in.v; proc; simplemap; abc -script commands.abc"
     # It ends with an error in any case: there is no netlist to fetch.
     with contextlib.suppress(ToolError, subprocess.TimeoutExpired):
-        run_yosys(["-p", script], folder, seconds + _REDUCING_SECONDS)
-    if reduced.exists() and _is_constant_zero(reduced):
-        return Answer.NEVER
+        run_yosys(["-p", script], folder, seconds)
     text = status.read_text(encoding="utf-8") if status.exists() else ""
     return {_NEVER: Answer.NEVER, _ONCE: Answer.ONCE}.get(text.split(" ")[0], Answer.UNKNOWN)
 

@@ -19,6 +19,14 @@ bit first takes least time; but it forgets that registers are the same which the
 """
 # Bits of words that nothing reads but themselves are taken away.
 _BITWISE = "simplemap t:$mux t:$dff t:$dffe t:$sdff t:$sdffe t:$sdffce"
+# Yosys proves what registers become, and not when they do.
+_CLOCKED = (
+    # As JSON has numbers, and as RTLIL has them.
+    "select -set rising r:CLK_POLARITY=1 r:CLK_POLARITY=1'1 %u",
+    "select -set clocked i:clk %co1:+$dff[CLK] t:$dff %i @rising %i",
+    "select -set of_another_clock t:$*ff* t:$*latch* t:$sr %u %u @clocked %d",
+    "select -assert-none @of_another_clock",
+)
 _EQUAL = r"""
 (* techmap_celltype = "$equiv" *)
 module equal (input A, B, output Y);
@@ -57,6 +65,11 @@ class Proof:
     starts: bool | None = None
     has_ended: bool = False
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to be proven or refuted."""
+        return self.has_ended and not self.unproven and self.starts is not None
+
 
 def prove(folder: Path, seconds: float) -> Proof:
     """Prove that ``top`` of ``gold.json`` and of ``gate.il`` are equal.
@@ -70,10 +83,16 @@ def prove(folder: Path, seconds: float) -> Proof:
         Files are added to it.
     seconds : float
         What each step may take.
+
+    Raises
+    ------
+    ToolError
+        If Yosys fails, or there are registers of another clock than the rising edge of ``clk``.
     """
     make = [
-        *("read_rtlil gate.il", "rename top gate", "design -stash gate"),
-        *("read_json gold.json", _BITWISE, "opt_clean", "rename top gold", "design -stash gold"),
+        *("read_rtlil gate.il", *_CLOCKED, "rename top gate", "design -stash gate"),
+        *("read_json gold.json", *_CLOCKED, _BITWISE, "opt_clean"),
+        *("rename top gold", "design -stash gold"),
         *("design -copy-from gold gold", "design -copy-from gate gate"),
         *("equiv_make gold gate both", "hierarchy -top both"),
         # What is to be proven has no other use, and is kept.

@@ -3,13 +3,14 @@
 Memories and multipliers are cut out before synthesis: what goes into them becomes outputs, and what
 comes out becomes inputs, in the same way on both sides. The rest is synthesized as for a board,
 vendor's cells are replaced by Yosys' models of them, and registers of one name are proven equal,
-from the first cycle on.
+from the first cycle on: by Yosys' induction, and where that leaves something by ABC.
 """
 
 import json
 import re
 import tempfile
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ from amaranth.back import rtlil
 
 from kiwicha.errors import ToolError
 from tools.verification.correspondence import correspond
-from tools.verification.netlist_proof import prove
+from tools.verification.netlist_proof import Proof, prove
 from tools.verification.netlist_text import renamed
+from tools.verification.next_states import NextStates, prove_next_states
 from tools.yosys import run_yosys
 
-__all__ = ["FAMILIES", "Comparison", "compare", "cut", "source"]
+__all__ = ["FAMILIES", "Comparison", "Means", "compare", "cut", "source"]
 
 FAMILIES = {
     "xc7": ("synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -top top", "xilinx"),
@@ -36,6 +38,15 @@ _CUT = {"$mem_v2": ("RD_DATA",), "$mul": ("Y",)}
 """Cells that are cut out, and their outputs."""
 # Amaranth names elements of an array as Yosys' mapper names bits of a port, and fails of it.
 _ELEMENT = re.compile(r"(\\[^\s\[]+)\[(\d+)\](?=\s)")
+
+
+class Means(StrEnum):
+    """What has proven netlist and source equal, or has found a difference."""
+
+    INDUCTION = "induction"
+    """Yosys; see `tools.verification.netlist_proof`."""
+    NEXT_STATES = "next states"
+    """ABC; see `tools.verification.next_states`."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +63,12 @@ class Comparison:
         They are equal in the first cycles, too; None if that got no answer.
     cut : dict
         How many cells were cut out, by their kind.
+    means : Means
     names : tuple of str
         Some of the bits that are not proven.
     held, absent, shifted, merged : int
-        Bits of registers as of a `Correspondence`.
+        Bits of registers as of a `Correspondence`. By `Means.NEXT_STATES` those that are held are
+        proven to be, and so may be some that are absent.
     seconds : float
         That it may take, if it did not end in them; else 0.
     is_short : bool
@@ -68,6 +81,7 @@ class Comparison:
     cycles: int
     starts: bool | None
     cut: dict[str, int]
+    means: Means = Means.INDUCTION
     names: tuple[str, ...] = ()
     held: int = 0
     absent: int = 0
@@ -167,7 +181,7 @@ def compare(
         is_short = _synthesise(folder, [*before, synthesis, *after], library)
         gold, mapped = (
             json.loads((folder / f"{part}.json").read_text(encoding="utf-8"))
-            for part in ("gold", "mapped")
+            for part in ("source", "mapped")
         )
         module = gold["modules"]["top"]
         found = correspond(module, mapped["modules"]["top"])
@@ -179,13 +193,11 @@ def compare(
         )
         (folder / "gate.il").write_text(text, encoding="utf-8")
         proof = prove(folder, seconds)
-    return Comparison(
-        proven=proof.proven,
-        unproven=proof.unproven,
-        cycles=proof.cycles,
-        starts=proof.starts,
+        next_states = None if proof.is_complete else prove_next_states(folder, seconds)
+    return _comparison(
+        proof,
+        next_states,
         cut=counts,
-        names=proof.names,
         held=len(found.held),
         absent=len(found.absent),
         shifted=len(found.shifted),
@@ -195,14 +207,37 @@ def compare(
     )
 
 
+def _comparison(proof: Proof, next_states: NextStates | None, **more: Any) -> Comparison:
+    """Return what came of an induction, and of ABC after it if that knows more."""
+    known = next_states.are_equal if next_states is not None else None
+    if next_states is None or known is None or (proof.unproven and not known):
+        return Comparison(
+            proven=proof.proven,
+            unproven=proof.unproven,
+            cycles=proof.cycles,
+            starts=proof.starts,
+            names=proof.names,
+            **more,
+        )
+    more["seconds"] = 0
+    return Comparison(
+        proven=next_states.compared if known else 0,
+        unproven=0 if known else next_states.compared,
+        cycles=1,
+        starts=next_states.starts,
+        means=Means.NEXT_STATES,
+        **more,
+    )
+
+
 def _synthesise(folder: Path, synthesis: list[str], library: str) -> bool:
     """Synthesize ``cut.json`` to ``mapped.json``, and that to ``gate.il``, its cells being Yosys'.
 
-    The source is in ``gold.json`` then. First values of registers in ``gate.il`` are those of the
+    The source is in ``source.json`` then. First values of registers in ``gate.il`` are those of the
     vendor's cells, not what words of the source start with. Return whether the mapper's last step
     had to be left out.
     """
-    first = ["read_json cut.json", "opt_clean", "dffunmap", "write_json gold.json"]
+    first = ["read_json cut.json", "opt_clean", "dffunmap", "write_json source.json"]
     last = [
         *("write_json mapped.json", "setattr -unset init top/w:*"),
         f"techmap -wb -D EQUIV -autoproc -map +/{library}/cells_sim.v",

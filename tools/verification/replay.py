@@ -30,7 +30,7 @@ from tools.verification import record
 from tools.verification.gates import gate_engine
 from tools.verification.gates.gate_engine import GateEngine
 
-__all__ = ["RECORD", "main", "model_rounds", "replay"]
+__all__ = ["RECORD", "main", "model_rounds", "random_lists", "replay"]
 
 RECORD = "replay"
 FAMILIES = ("xc7", "ecp5")
@@ -130,8 +130,21 @@ def model_rounds(program: Program, seed: int) -> Iterator[Round]:
             yield Round(image, arena, counts, _WATCHDOG_CYCLES)
 
 
-def _random_cases(config: Config, rounds: int, seed: int) -> list[Case]:
-    kinds = [JobKind(kind) for kind in job_kinds(has_softmax=config.has_softmax)]
+def random_lists(config: Config, rounds: int, seed: int) -> list[Case]:
+    """Return lists of random jobs of int8, of each kind that an engine has.
+
+    Parameters
+    ----------
+    config : Config
+        With an engine.
+    rounds : int
+        How many lists.
+    seed : int
+        Of them.
+    """
+    kinds = job_kinds(has_softmax=config.has_softmax, has_depthwise=config.has_depthwise)
+    # Half of the jobs are the unit's, so that both work at the same time.
+    kinds += len(kinds) * [JobKind.DEPTHWISE_UNIT] if config.has_depthwise else []
     return random_cases(
         config.engine_macs,
         _SMALL_BYTES,
@@ -139,13 +152,15 @@ def _random_cases(config: Config, rounds: int, seed: int) -> list[Case]:
         rounds=rounds,
         longest=_LONGEST,
         kinds=kinds,
+        has_blocks=config.has_blocks,
+        is_resident=bool(config.resident_words),
     )
 
 
 def _random(engine: GateEngine, config: Config, options: argparse.Namespace) -> Iterator[Replayed]:
     """Execute random lists with each behaviour of DRAM, from each start."""
     for number, timing in enumerate(TIMINGS):
-        cases = _random_cases(config, options.rounds, 1000 * options.seed + number)
+        cases = random_lists(config, options.rounds, 1000 * options.seed + number)
         rounds = [case.given for case in cases]
         for start in range(options.starts + 1):
             yield replay(engine, rounds, timing, seed=number, cases=cases, start=start)
@@ -178,7 +193,7 @@ def _row(found: Iterator[Replayed], row: dict[str, Any]) -> dict[str, Any]:
 def main(arguments: list[str] | None = None) -> int:
     """Execute lists; return the exit code, 1 if an output differs."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--config", default="64", help="one without options")
+    parser.add_argument("--config", default="64", help="of its options: those of lists of int8")
     parser.add_argument("--family", choices=FAMILIES, action="append", help="by default all")
     parser.add_argument("--model", action="append", help="of the zoo, whose lists are executed")
     parser.add_argument("--rounds", type=int, default=16, help="random lists for each DRAM, or 0")

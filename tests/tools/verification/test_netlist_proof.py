@@ -1,45 +1,19 @@
 """Tests of the proof that a netlist computes the same as its source."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tools.verification.correspondence import correspond
+from kiwicha.errors import ToolError
+from tests.tools.verification.two_netlists import SOURCE, write_netlists
 from tools.verification.netlist_proof import Proof, prove
-from tools.verification.netlist_text import renamed
-from tools.yosys import run_yosys
 
 pytestmark = [pytest.mark.nightly, pytest.mark.synth]
-
-PORTS = "module top(input clk, a, b, output o, n);"
-SOURCE = f"""{PORTS}
-    reg p = 0, q = 0;
-    always @(posedge clk) begin p <= a ^ q; q <= b; end
-    assign o = p;
-    assign n = q ^ b;
-endmodule"""
 
 
 def proof(folder: Path, source: str, netlist: str) -> Proof:
     """Return what is proven of two texts in Verilog."""
-    for name, text in (("gold", source), ("gate", netlist)):
-        (folder / f"{name}.v").write_text(text, encoding="utf-8")
-        made = f"read_verilog {name}.v; proc; opt_clean; dffunmap; write_json {name}.json"
-        run_yosys(["-p", f"{made}; write_rtlil {name}.il"], folder)
-    gold, gate = (
-        json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        for name in ("gold", "gate")
-    )
-    found = correspond(gold["modules"]["top"], gate["modules"]["top"])
-    (folder / "gold.json").write_text(json.dumps(gold), encoding="utf-8")
-    words = gold["modules"]["top"]["netnames"]
-    text = renamed(
-        (folder / "gate.il").read_text(encoding="utf-8"),
-        widths={name: len(word["bits"]) for name, word in words.items()},
-        more=found.shifted | found.merged,
-    )
-    (folder / "gate.il").write_text(text, encoding="utf-8")
+    write_netlists(folder, source, netlist)
     return prove(folder, 300)
 
 
@@ -92,3 +66,12 @@ def test_a_register_that_keeps_its_first_value_may_be_a_constant(tmp_path: Path)
     assert proof(tmp_path, kept.replace("r & 0", "r"), SOURCE).starts
     assert proof(tmp_path, kept.replace("r & 0", "b"), SOURCE).unproven
     assert proof(tmp_path, kept.replace("r & 0", "r").replace("r = 0", "r = 1"), SOURCE).unproven
+
+
+def test_registers_of_another_clock_are_refused(tmp_path: Path) -> None:
+    other = SOURCE.replace("posedge clk", "negedge clk")
+    for one, two in ((SOURCE, other), (other, SOURCE), (other, other)):
+        with pytest.raises(ToolError, match="of_another_clock"):
+            proof(tmp_path, one, two)
+    with pytest.raises(ToolError, match="of_another_clock"):
+        proof(tmp_path, SOURCE, SOURCE.replace("posedge clk", "posedge b"))

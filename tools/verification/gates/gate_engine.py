@@ -59,7 +59,7 @@ def build(
     Parameters
     ----------
     config : Config
-        One without options but SOFTMAX jobs.
+        One with an engine that is not preemptible.
     family : Family
         What the netlist is made of, multipliers included; the source has plain ones.
     change : callable or None
@@ -102,6 +102,11 @@ def _engine(config: Config, vendor: Vendor) -> Engine:
         scratchpad_bytes=config.scratchpad_bytes,
         lanes=config.requantizer_lanes or None,
         has_codec=config.has_codec,
+        has_blocks=config.has_blocks,
+        is_resident=bool(config.resident_words),
         has_softmax=config.has_softmax,
+        has_depthwise=config.has_depthwise,
+        has_int16=config.has_int16,
+        has_recurrent=config.has_recurrent,
         vendor=vendor,
     )
