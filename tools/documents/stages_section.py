@@ -29,7 +29,7 @@ _GOOD, _HIGH = 90, 98
 _PACKAGE = "kiwicha.gateware."
 _GATEWARE = "gateware."
 _RECORDS = Path("docs/results/verification")
-_LISTS = "engine"
+_ENGINE = "engine"
 _CONFIG = "64-softmax"
 """Of the engine that lists look for faults in."""
 
@@ -40,14 +40,14 @@ class _Standing:
 
     Parameters
     ----------
-    own, lists : Counter
-        Results of faults: those that its own tests, and lists of the whole engine, looked for.
+    own, whole : Counter
+        Results of faults: those in it alone, for its own tests; those in the engine, for all.
     netlists : str
         Whether they are proven to be equal to the source.
     """
 
     own: Counter[str] = field(default_factory=Counter)
-    lists: Counter[str] = field(default_factory=Counter)
+    whole: Counter[str] = field(default_factory=Counter)
     netlists: str = ""
 
 
@@ -69,15 +69,15 @@ def stages(project: Path) -> Iterator[str]:
         "that there are, and all were seen.",
         "",
         "Components, with all that is in them. Faults are those in their sources and netlists that",
-        "their own tests look for, and those that lists of the whole engine look for:",
+        "their own tests look for, and those in the engine's netlist that all tests look for:",
         "",
         *table(
-            ("component", "own tests see", "lists see", "netlists", "stage"),
+            ("component", "own tests see", "all tests see", "netlists", "stage"),
             (
                 (
                     f"`{name}`",
                     _share(standing.own),
-                    _share(standing.lists),
+                    _share(standing.whole),
                     standing.netlists,
                     _stage_of_component(standing),
                 )
@@ -105,7 +105,7 @@ def _share(counts: Mapping[str, int]) -> str:
 
 
 def _stage_of_component(standing: _Standing) -> str:
-    tried, seen = counted(standing.own + standing.lists)
+    tried, seen = counted(standing.own + standing.whole)
     if tried < _ENOUGH or 100 * seen < _GOOD * tried:
         return "V1"
     is_high = tried >= _MANY and 100 * seen >= _HIGH * tried
@@ -140,9 +140,9 @@ def _standings(project: Path) -> dict[str, _Standing]:
             places = _enclosing(row["module"]) if bench.part else {modules.get(component, own)}
             for name in places - {""}:
                 found[name].own[row["result"]] += 1
-    for row in fault_rows(project / _RECORDS / "netlist_faults" / f"{_LISTS}.jsonl"):
+    for row in fault_rows(project / _RECORDS / "netlist_faults" / f"{_ENGINE}.jsonl"):
         for name in _enclosing(row["module"]):
-            found[name].lists[row["result"]] += 1
+            found[name].whole[row["result"]] += 1
     return found
 
 

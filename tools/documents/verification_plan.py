@@ -222,23 +222,17 @@ HOLES = (
     ),
     (
         "Of modules without a row above, such as most of the compiler, and of components of "
-        "SOFTMAX, of frames of sound and of the depthwise unit's path, nobody has measured what "
+        "frames of sound and of the depthwise unit's path, nobody has measured what "
         "their tests see. Units that are tested in Amaranth's simulator have faults in their "
-        "sources alone, most of them 12; a component on Verilator has about 24 in its netlist. "
-        "Of faults that a component's own tests, or lists of the engine, do not "
-        "see it is not measured whether another test of the whole suite does: the two tables of "
-        "netlists have faults of their own. In C, what starts the engine has no faults; of the "
+        "sources, most of them 12, and those of the engine's netlist that no list shows; a "
+        "component on Verilator has about 24 in its netlist. In C, what starts the engine has no faults; of the "
         "others some were drawn of each file, and of checks of parameters in 38 files only."
     ),
     (
-        "Faults of the engine's netlist that nothing has seen are listed with their table. Some "
-        "show in what takes too long to simulate: counts of more than two million cycles, and "
-        "upper bits of the watchdog. Some change what never happens in the engine, though it "
-        "could at the component alone: a reader that is ready for a request while it is busy, "
-        "and is not asked; a register with another value after a reset, which is set before "
-        "anyone looks. Proofs of a component do not know that, and those of the whole netlist "
-        "find only what nothing reads. Not all survivors were tried with all lists, as their "
-        "rows say what found a fault and not what has not: `--mode recheck` goes on."
+        "Faults of the engine's netlist that nothing has seen are listed with their table. That "
+        "ABC has no proof for them does not say that they change anything: a proof of the whole "
+        "engine has all of its registers, and memories in which anything may be. Not all tests "
+        "of parts were tried with each of them, and night tests of parts not at all."
     ),
 )
 """What nothing catches."""

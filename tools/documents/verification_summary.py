@@ -16,7 +16,7 @@ _FAULTS = (
     ("Python modules, own tests", "mutation/[!g]*.jsonl", "100%"),
     ("gateware sources, own tests", "mutation/gateware.*.jsonl", "90%"),
     ("gateware netlists, own tests", "netlist_faults/[!e]*.jsonl", "90%"),
-    ("gateware netlists, lists of the whole engine", "netlist_faults/engine.jsonl", "98%"),
+    ("netlist of the engine, whole suite", "netlist_faults/engine.jsonl", "98%"),
     ("C kernels, Programs", "c_faults.jsonl", ""),
     ("checks of parameters in C, bad Programs", "c_check_faults.jsonl", ""),
 )

@@ -29,13 +29,14 @@ def test_netlists(tmp_path: Path) -> None:
         fault(f"{port}.tags", "level[1]", "survived"),
         fault(port, "takes[0]", "hangs"),
         fault(port, "is_last[0]", "equivalent"),
-        fault("datapath", "is_busy[0]", "killed"),
+        fault("datapath", "is_busy[0]", "killed") | {"found_by": "tests/gateware/test_it.py"},
+        fault("datapath", "done[0]", "killed") | {"found_by": "lists"},
     ]
     write(tmp_path / RECORDS / "netlist_faults" / "engine.jsonl", rows)
     write(tmp_path / RECORDS / "netlist_faults" / "Mac.jsonl", [fault("", "sum[3]", "killed")])
     lines = [*netlist_faults_section(tmp_path)]
-    assert "| `controller.port` | 3 | 2 | 1 | 1 | 66% |" in lines
-    assert "| all | 4 | 3 | 1 | 1 | 75% |" in lines
+    assert "| `controller.port` | 3 | 2 | 1 | 1 | 66% | 0 |" in lines
+    assert "| all | 5 | 4 | 1 | 1 | 80% | 1 |" in lines
     assert "- `controller.port`: `tags.level[1]` inv" in lines
     assert "| `Mac` | `tests/gateware/instructions/test_mac.py` | 1 | 1 | 0 | 0 | 100% |" in lines
 
