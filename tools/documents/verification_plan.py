@@ -225,8 +225,9 @@ HOLES = (
         "frames of sound and of the depthwise unit's path, nobody has measured what "
         "their tests see. Units that are tested in Amaranth's simulator have faults in their "
         "sources, most of them 12, and those of the engine's netlist that no list shows; a "
-        "component on Verilator has about 24 in its netlist. In C, what starts the engine has no faults; of the "
-        "others some were drawn of each file, and of checks of parameters in 38 files only."
+        "component on Verilator has about 24 in its netlist. In C, what starts the engine has no "
+        "faults; of the others some were drawn of each file, and of checks of parameters in 38 "
+        "files only."
     ),
     (
         "Faults of the engine's netlist that nothing has seen are listed with their table. That "

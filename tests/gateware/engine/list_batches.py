@@ -128,6 +128,14 @@ def _kind_batch(kind: JobKind) -> Batch:
     )
 
 
+def _slow_kind_batch(kind: JobKind) -> Batch:
+    return Batch(
+        f"lists of {kind.name}, DRAM jitter",
+        "jitter",
+        lambda: _random(100_000 + kind, 32, 2 * _SMALL, [kind]),
+    )
+
+
 BATCHES = (
     Batch("a few lists", "ddr3", lambda: _asked(_random(1, 6, _SMALL), 1), is_small=True),
     Batch("lists", "ddr3", lambda: _asked(_random(2, 24, _SMALL), 2)),
@@ -165,6 +173,8 @@ BATCHES = (
     Batch("lists, DRAM refreshing", "refreshing", lambda: _random(6, 24, _SMALL)),
     Batch("lists, all of the scratchpad", "ddr3", lambda: _asked(_random(5, 24, _SIZE), 5)),
     Batch("large lists, DRAM jitter", "jitter", lambda: _random(4, 24, _SIZE)),
+    Batch("questions, DRAM jitter", "jitter", lambda: _asked(_random(100_050, 24, _SIZE), 100)),
+    *(_slow_kind_batch(kind) for kind in _KINDS),
     Batch("as many floats as there can be", "ddr3", lambda: whole_lists(_SIZE)),
     Batch("many groups", "ddr3", _groups, most_cycles=1_000_000),
     Batch(
