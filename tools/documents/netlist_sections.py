@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tools.documents.markdown import measured_with, table
+from tools.verification.netlists import Means
 
 __all__ = ["equivalence", "is_equal", "replay"]
 
@@ -40,6 +41,13 @@ def equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         "on both sides: what goes into them is compared, and what comes out of them is taken to be",
         "the same.",
         "",
+        "First Yosys tries an induction. Where it has no answer in time, or bits are left, ABC is",
+        "asked for the `next states`: registers that are to be the same are one variable, and what",
+        "they become and outputs must be the same functions of these variables and of inputs, all",
+        "in one netlist without registers that can never show a difference. First values are",
+        "compared as well. Bits without a value are free there, in source and netlist each on its",
+        "own, so that what depends on one is not proven.",
+        "",
         f"Of {len(rows)} netlists of {len({row['component'] for row in rows})} components:",
         f"{', '.join(f'{count} {text}' for text, count in results.most_common())}.",
         f"Reach: the solver got {_limit(rows):.0f} s for each at least, synthesis aside.",
@@ -50,7 +58,7 @@ def equivalence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         *(_EARLIER if any(_result(row) == _FIRST_ASIDE for row in rows) else ()),
     )
     yield from table(
-        ("component", "family", "bits:", "not proven:", "cut out", "result"),
+        ("component", "family", "bits:", "not proven:", "cut out", "result", "by"),
         ((f"`{row['component']}`", row["family"], *_bits(row)) for row in rows),
     )
     unproven = [row for row in rows if row.get("names")]
@@ -92,9 +100,10 @@ def _correspondence(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         f"  {merged:,} are one with others in the netlist, as they start alike and are computed",
         "  alike. They are proven to be the same like all others.",
         f"- {held:,} bits keep their first value, as nothing but this value is ever given to them",
-        "  in the source, and are constants in the netlist. They are taken for constants.",
+        "  in the source, and are constants in the netlist. They are taken for constants, which is",
+        "  proven by next states, too.",
         f"- {absent:,} bits are not in the netlist, as nothing needs them. They are not compared;",
-        "  the rest is proven without them.",
+        "  the rest is proven without them; by next states some are proven to be constants.",
         "",
     )
 
@@ -115,11 +124,14 @@ def _result(row: dict[str, Any]) -> str:
 
 def _bits(row: dict[str, Any]) -> tuple[str, ...]:
     if "failed" in row:
-        return "", "", "", _result(row)
+        return "", "", "", _result(row), ""
     cut = ", ".join(f"{count} {_KINDS[kind][count > 1]}" for kind, count in row["cut"].items())
     if row["limit_seconds"]:
-        return "", "", cut, _result(row)
-    return f"{row['proven'] + row['unproven']:,}", f"{row['unproven']:,}", cut, _result(row)
+        return "", "", cut, _result(row), ""
+    bits = f"{row['proven'] + row['unproven']:,}"
+    # Records of before there was a second means have none.
+    means = row.get("means", Means.INDUCTION)
+    return bits, f"{row['unproven']:,}", cut, _result(row), means
 
 
 def replay(rows: Sequence[dict[str, Any]]) -> Iterator[str]:

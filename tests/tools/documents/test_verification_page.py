@@ -215,7 +215,7 @@ def test_netlists_are_shown_as_proven_only_if_they_are(tmp_path: Path) -> None:
         {"component": "a", "family": "xc7", "starts": True, **known},
         {"component": "a", "family": "ecp5", "starts": None, **known, "proven": 8, "unproven": 1},
         {"component": "b", "family": "xc7", **known, "limit_seconds": 60.0},
-        {"component": "b", "family": "ecp5", "starts": False, **known},
+        {"component": "b", "family": "ecp5", "starts": False, **known, "means": "next states"},
         {"component": "d", "family": "xc7", "starts": None, **known},
         {"component": "d", "family": "ecp5", **known},
     ]
@@ -223,12 +223,12 @@ def test_netlists_are_shown_as_proven_only_if_they_are(tmp_path: Path) -> None:
     rows[2]["is_short"] = True
     rows.append({"component": "c", "family": "xc7", "failed": "no", "given_seconds": 90.0})
     page = measured(tmp_path, "equivalence", rows)
-    assert "| `a` | xc7 | 9 | 0 | 2 multipliers | proven |" in page
-    assert "| `a` | ecp5 | 9 | 1 | 2 multipliers | not proven |" in page
+    assert "| `a` | xc7 | 9 | 0 | 2 multipliers | proven | induction |" in page
+    assert "| `a` | ecp5 | 9 | 1 | 2 multipliers | not proven | induction |" in page
     assert "- `a` on ecp5: `state`" in page
-    assert "| `b` | xc7 |  |  | 2 multipliers | no answer in 60 s |" in page
-    assert "| `c` | xc7 |  |  |  | Yosys failed |" in page
-    assert "| `b` | ecp5 | 9 | 0 | 2 multipliers | other first values |" in page
+    assert "| `b` | xc7 |  |  | 2 multipliers | no answer in 60 s |  |" in page
+    assert "| `c` | xc7 |  |  |  | Yosys failed |  |" in page
+    assert "| `b` | ecp5 | 9 | 0 | 2 multipliers | other first values | next states |" in page
     assert "| `d` | xc7 | 9 | 0 | 2 multipliers | first values without an answer |" in page
     assert "| `d` | ecp5 | 9 | 0 | 2 multipliers | proven, first values aside |" in page
     assert "Of 7 netlists of 4 components:" in page
