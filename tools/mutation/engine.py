@@ -75,12 +75,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--lists", nargs="+", help="names of batches; all without it")
     parser.add_argument("--components", nargs="+", help="those whose faults are tried; all too")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="of attempts of a proof")
+    parser.add_argument("--only-in", nargs="+", default=(), help="modules of proofs; all too")
+    parser.add_argument("--numbers", nargs="+", type=int, help="of faults that are tried; all too")
     options = parser.parse_args(arguments)
     batches = [batch for batch in BATCHES if batch.name in (options.lists or [batch.name])]
 
     def is_chosen(fault: Fault) -> bool:
         component = component_of(fault.module)
-        return component in (options.components or [component])
+        is_named = component in (options.components or [component])
+        return is_named and fault.number in (options.numbers or [fault.number])
 
     deadline = time.monotonic() + 60 * options.minutes
 
@@ -90,7 +93,14 @@ def main(arguments: list[str] | None = None) -> int:
     netlist = engine_netlist(options.count, options.seed)
     chosen = [fault for fault in in_turn(netlist.faults) if is_chosen(fault)]
     if options.mode == Mode.PROOFS:
-        prove_faults(RECORD, netlist, chosen, is_over=is_over, seconds=options.seconds)
+        prove_faults(
+            RECORD,
+            netlist,
+            chosen,
+            is_over=is_over,
+            seconds=options.seconds,
+            only_in=options.only_in,
+        )
         return 0
     program = compile_engine(without_zeros(netlist.verilog), is_fast=True)
     paces = read_paces()

@@ -19,7 +19,7 @@ that it shows with them.
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from kiwicha.errors import ToolError
@@ -62,6 +62,7 @@ def answers(
     faults: Sequence[Fault],
     *,
     seconds: int = SECONDS,
+    only_in: Collection[str] = (),
     is_over: Callable[[], bool] = lambda: False,
 ) -> Iterator[tuple[Fault, str, Answer]]:
     """Give faults, surroundings, and whether the fault ever shows in them.
@@ -76,11 +77,14 @@ def answers(
         Some of its.
     seconds : int
         What an attempt of `ever_high` may take, of several.
+    only_in : collection of str
+        Modules that are tried; all without it.
     is_over : callable
         Says that no more shall be tried.
     """
     left = {fault.number: fault for fault in faults}
     modules = {module for fault in faults for module in surroundings(fault)}
+    modules &= set(only_in or modules)
     for module in sorted(modules, key=lambda name: (-name.count("."), name)):
         inside = [fault for fault in left.values() if module in surroundings(fault)]
         for fault, answer in _in_module(netlist, module, inside, seconds, is_over):

@@ -1,6 +1,6 @@
 """Trying faults in netlists, one after the other, and going on later."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -69,6 +69,7 @@ def prove_faults(
     *,
     is_over: Callable[[], bool],
     seconds: int = SECONDS,
+    only_in: Collection[str] = (),
 ) -> None:
     """Record which survivors are proven to change nothing.
 
@@ -82,13 +83,14 @@ def prove_faults(
         In the order in which they are tried.
     is_over : callable
         Says that no more shall be tried.
-    seconds : int
-        What an attempt of a proof may take.
+    seconds, only_in : int, collection of str
+        See `answers`.
     """
     rows = read_rows(path)
     survived = survivors(rows)
     left = [fault for fault in faults if fault.number in survived]
-    for fault, module, answer in answers(netlist, left, is_over=is_over, seconds=seconds):
+    found = answers(netlist, left, seconds=seconds, only_in=only_in, is_over=is_over)
+    for fault, module, answer in found:
         record.say(f"{fault.number} {fault.module}: shows in {module}: {answer}")
         if answer != Answer.NEVER:
             continue

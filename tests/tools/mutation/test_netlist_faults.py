@@ -13,8 +13,7 @@ from tools.mutation.engine import in_turn
 from tools.mutation.fault_rows import read_rows
 from tools.mutation.netlist_equivalence import is_equivalent
 from tools.mutation.netlist_faults import SELECTED, Fault, FaultyNetlist, faulty_netlist
-from tools.mutation.netlist_identity import identical_faults
-from tools.mutation.netlist_rows import Mode, try_faults
+from tools.mutation.netlist_rows import Mode, prove_faults, try_faults
 from tools.mutation.trial import Result
 from tools.yosys import component_rtlil
 
@@ -77,13 +76,26 @@ def test_each_group_has_its_faults(netlist: FaultyNetlist) -> None:
     assert in_turn(netlist.faults)[1].module == "half"
 
 
-def test_faults_of_bits_that_nothing_reads_leave_the_netlist_as_it_is() -> None:
+@pytest.mark.nightly
+def test_proofs_say_in_what_they_hold(tmp_path: Path) -> None:
+    """A bit that nothing reads shows in its component, and in nothing around it."""
     text = component_rtlil(_LowerSums(), TOP)
     netlist = faulty_netlist(text, TOP, lambda path: path, count=30, seed=0)
-    faults = [fault for fault in netlist.faults if fault.signal.startswith("sum[")]
-    same = identical_faults(netlist, TOP, faults)
-    assert same == {fault.number for fault in faults if fault.signal == "sum[4]"}
-    assert 0 < len(same) < len(faults)
+    of_half = {fault.signal: fault for fault in netlist.faults if fault.module == "half"}
+    upper, lower = (of_half[f"sum[{bit}]"] for bit in (4, 1))
+    path, faults = tmp_path / "rows.jsonl", (upper, lower)
+
+    def survive(_: Fault) -> tuple[Result, str]:
+        return Result.SURVIVED, ""
+
+    try_faults(path, faults, survive, mode=Mode.NEW, is_over=lambda: False)
+    prove_faults(path, netlist, faults, is_over=lambda: False)
+    rows = read_rows(path)
+    assert (rows[upper.number]["result"], rows[upper.number]["found_by"]) == (
+        Result.EQUIVALENT,
+        f"proof in {TOP}",
+    )
+    assert rows[lower.number]["result"] == Result.SURVIVED
 
 
 def test_what_was_tried_is_not_tried_again(netlist: FaultyNetlist, tmp_path: Path) -> None:
