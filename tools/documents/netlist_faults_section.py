@@ -36,8 +36,9 @@ def netlist_faults_section(project: Path) -> Iterator[str]:
         "active, so that one simulator serves them all. Faults that are proven to change nothing,",
         "for ever, are equivalent: side by side with and without the fault, no port of the",
         "component shows a difference, or none of what surrounds it, up to the whole netlist.",
-        "ABC proves it, from first values of registers on, with any inputs; memories and",
-        "multipliers are cut out, and what goes into them is compared, but for what reaches no bit",
+        "ABC proves it, from first values of registers on, with any inputs, but that the engine's",
+        "`rst` is low: the unit that it is in has no such reset. Memories and multipliers are cut",
+        "out, and what goes into them is compared, but for what reaches no bit",
         "that is read. They, and faults of clocks, do not count.",
         "",
     )

@@ -5,6 +5,7 @@ fault after the other, until what they leave is wrong; a fault that none of them
 """
 
 import argparse
+import dataclasses
 import os
 import sys
 import time
@@ -37,7 +38,10 @@ def engine_netlist(count: int = 40, seed: int = 0) -> FaultyNetlist:
         scratchpad_bytes=CONFIG.scratchpad_bytes,
         has_softmax=CONFIG.has_softmax,
     )
-    return faulty_netlist(component_rtlil(engine, _TOP), _TOP, component_of, count=count, seed=seed)
+    text = component_rtlil(engine, _TOP)
+    netlist = faulty_netlist(text, _TOP, component_of, count=count, seed=seed)
+    # In the unit that has the engine the domain has no reset: see `tests/gateware/test_resets.py`.
+    return dataclasses.replace(netlist, low=("rst",))
 
 
 def _found_by(

@@ -25,10 +25,19 @@ class FaultMiter:
     is_needed : callable
         Says of an output, and of all inputs that anything needed depends on, whether it must be the
         same.
+    low : collection of str
+        Inputs that are never high.
     """
 
-    def __init__(self, netlist: Gates, select: str, number: int, is_needed: Needed) -> None:
-        self._both = both = _Both(netlist, select)
+    def __init__(
+        self,
+        netlist: Gates,
+        select: str,
+        number: int,
+        is_needed: Needed,
+        low: Collection[str] = (),
+    ) -> None:
+        self._both = both = _Both(netlist, select, low)
         self._number = number
         self._is_needed = is_needed
         self._good = both.add(0, both.registers)
@@ -79,9 +88,10 @@ class FaultMiter:
 class _Both:
     """Gates of both netlists; equal ones are one gate."""
 
-    def __init__(self, netlist: Gates, select: str) -> None:
+    def __init__(self, netlist: Gates, select: str, low: Collection[str]) -> None:
         self.netlist = netlist
         self._select = select
+        self._low = low
         self.inputs = [2 * number for number in range(1, len(netlist.inputs) + 1)]
         count = len(netlist.registers)
         first = 2 * (len(netlist.inputs) + 1)
@@ -110,7 +120,9 @@ class _Both:
         """Add a netlist, of which a fault is active; return literals of its variables."""
         literals = [0]
         for literal, (name, bit) in zip(self.inputs, self.netlist.inputs, strict=True):
-            literals.append(number >> bit & 1 if name == self._select else literal)
+            is_free = name != self._select and name not in self._low
+            value = number >> bit & 1 if name == self._select else 0
+            literals.append(literal if is_free else value)
         literals += registers
         gate = self.gate
         for a, b in self.netlist.gates:

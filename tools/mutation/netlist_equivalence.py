@@ -8,7 +8,8 @@ is a proof under these conditions, which the preparation makes true for both sid
   both sides. What goes into them is compared as ports are, so that it is the same for ever. Only
   what does not reach any bit that is read is not compared.
 - What is undefined in the source is 0.
-- All ports of the surroundings are compared; what goes into them, ``rst`` as well, may be anything.
+- All ports of the surroundings are compared; what goes into them, ``rst`` as well, may be anything,
+  but for what a `FaultyNetlist` says is never high.
 - There is one clock, which no fault touches.
 
 In a larger part of the netlist less can happen: readers are not asked while they are busy, queues
@@ -112,7 +113,7 @@ def _in_module(
             for number, fault in enumerate(faults, 1):
                 if is_over():
                     return
-                yield fault, _answer(part, number, folder, seconds)
+                yield fault, _answer(part, number, folder, seconds, netlist.low)
             return
     # Faults that are never active together may be a loop of gates.
     if len(faults) == 1:
@@ -122,14 +123,16 @@ def _in_module(
         yield from _in_module(netlist, module, some, seconds, is_over)
 
 
-def _answer(part: CutNetlist, number: int, folder: Path, seconds: int) -> Answer:
+def _answer(
+    part: CutNetlist, number: int, folder: Path, seconds: int, low: Collection[str]
+) -> Answer:
     def solved(gates: Gates | None) -> Answer:
         if gates is None:
             return Answer.NEVER
         write_aiger(folder / _MITER, gates)
         return ever_high(folder, _MITER, seconds)
 
-    miter = FaultMiter(part.gates, SELECT, number, part.is_needed)
+    miter = FaultMiter(part.gates, SELECT, number, part.is_needed, low)
     answer = solved(miter.first_difference())
     # Without an answer to the easier question there is none to the harder one.
     return solved(miter.difference()) if answer == Answer.ONCE else answer

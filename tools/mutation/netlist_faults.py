@@ -64,11 +64,14 @@ class FaultyNetlist:
         In the order of their numbers.
     good : Path
         The netlist that faults are put into, for Yosys.
+    low : tuple of str
+        Inputs that are never high where it is used, for proofs.
     """
 
     verilog: str
     faults: tuple[Fault, ...]
     good: Path
+    low: tuple[str, ...] = ()
 
 
 def faulty_netlist(

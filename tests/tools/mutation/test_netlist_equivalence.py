@@ -1,5 +1,6 @@
 """Proofs that faults in netlists of small components change nothing, and faults that do."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -104,6 +105,18 @@ def test_surroundings_say_what_happens(differs: bool, answer: Answer) -> None:
     netlist = _netlist(_Part({"bit": In(1), "both": Out(1)}, turns, inner))
     fault = _fault(netlist, "const0", "$and", "Y 0", "top.inner")
     assert _shown(netlist, fault) == [("top.inner", Answer.ONCE), (TOP, answer)]
+
+
+@pytest.mark.parametrize("low", [("rst",), ()])
+def test_a_reset_that_never_comes(low: tuple[str, ...]) -> None:
+    """What it would reset to makes no difference then."""
+
+    def kept(m: Module, part: Any) -> None:
+        m.d.sync += part.kept.eq(part.kept + part.bit)
+
+    netlist = _netlist(_Part({"bit": In(1), "kept": Out(1)}, kept))
+    fault = _fault(netlist, "inv", "$mux", "B 0")
+    assert is_equivalent(dataclasses.replace(netlist, low=low), fault) == bool(low)
 
 
 @pytest.mark.parametrize(
