@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
     def is_chosen(fault: Fault) -> bool:
         component = component_of(fault.module)
         is_named = component in (options.components or [component])
-        return is_named and fault.number in (options.numbers or [fault.number])
+        return bool(is_named and fault.number in (options.numbers or [fault.number]))
 
     deadline = time.monotonic() + 60 * options.minutes
 

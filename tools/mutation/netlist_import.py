@@ -119,15 +119,17 @@ class _Body:
     def _value(self, bits: Sequence[Bit], *, is_signed: bool = False) -> Value:
         """Return the value of some bits; what has no driver is zero."""
         parts: list[Value] = []
-        base, first, after = None, 0, 0
+        before: Place = (Const(0, 1), 0)
+        first = 0
         for bit in bits:
-            value, index = self._places.get(bit, (Const(int(bit == "1"), 1), 0))
-            if value is base and index == after:
-                parts[-1] = value[first : after + 1]
+            place = self._places.get(bit, (Const(int(bit == "1"), 1), 0))
+            value, index = place
+            if value is before[0] and index == before[1] + 1:
+                parts[-1] = value[first : index + 1]
             else:
-                base, first = value, index
+                first = index
                 parts.append(value[index])
-            after = index + 1
+            before = place
         value = Cat(parts)
         return value.as_signed() if is_signed else value
 

@@ -199,7 +199,6 @@ def main(arguments: list[str] | None = None) -> int:
 
         try_faults(
             RECORD,
-            netlist,
             [fault for fault in in_turn(netlist.faults) if fault.number in left and chosen(fault)],
             found_by,
             mode=Mode.RECHECK,

@@ -31,13 +31,16 @@ REPOSITORY = Path(__file__).parents[3]
 class Everything(wiring.Component):
     """Cells of all kinds: arithmetic, shifts, choices, registers, a memory read in two ways."""
 
-    a: In(9)
-    b: In(4)
-    clear: In(1)
-    y: Out(64)
-    kept: Out(9)
-    never_reset: Out(5)
-    read: Out(18)
+    def __init__(self) -> None:
+        super().__init__({
+            "a": In(9),
+            "b": In(4),
+            "clear": In(1),
+            "y": Out(64),
+            "kept": Out(9),
+            "never_reset": Out(5),
+            "read": Out(18),
+        })
 
     def elaborate(self, platform: object) -> Module:
         """Build them."""
@@ -115,8 +118,8 @@ def test_shows_a_fault() -> None:
 class Surrounded(wiring.Component):
     """A `CommandUnit` beside others, reset by more than the usual reset."""
 
-    clear: In(1)
-    shown: Out(32)
+    def __init__(self) -> None:
+        super().__init__({"clear": In(1), "shown": Out(32)})
 
     def elaborate(self, platform: object) -> Module:
         """Build them."""
