@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from amaranth import Elaboratable
-
 from kiwicha import cache
 from tests.support.gateware import proof
 from tools.mutation.netlist_import import body_of_netlist
@@ -62,20 +60,6 @@ class Choice:
 def read_choice() -> Choice:
     """Return the choice of this process."""
     return Choice(**json.loads(Path(os.environ[CHOICE]).read_text(encoding="utf-8")))
-
-
-class _Original(Elaboratable):
-    """A component with the body that its class gives it."""
-
-    def __init__(self, component: Any, elaborate: Callable[..., Any]) -> None:
-        self._component = component
-        self._elaborate = elaborate
-
-    def elaborate(self, platform: object) -> Any:
-        return self._elaborate(self._component, platform)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["_component"], name)
 
 
 def modules_of(text: str, prepare: str = _PREPARE) -> dict[str, Any]:
@@ -144,10 +128,14 @@ def _patch(choice: Choice) -> None:
     def faulty(component: Any, platform: object) -> Any:
         if is_proof:
             return elaborate(component, platform)
-        text = component_rtlil(_Original(component, elaborate), _TOP)
+        kind.elaborate = elaborate
+        try:
+            text = component_rtlil(component, _TOP)
+        finally:
+            kind.elaborate = faulty
         command = _placed(choice, text, _TOP) if choice.command else ""
         if command is None:
-            return _Original(component, elaborate)
+            return elaborate(component, platform)
         _note(choice, command)
         steps = [_PREPARE, command, f"hierarchy -top {_TOP}", "flatten", "opt_clean"]
         return body_of_netlist(component, modules_of(text, "; ".join(filter(None, steps))))

@@ -89,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
         is_named = component in (options.components or [component])
         return bool(is_named and fault.number in (options.numbers or [fault.number]))
 
-    deadline = time.monotonic() + 60 * options.minutes
+    deadline: float = time.monotonic() + 60 * options.minutes
 
     def is_over() -> bool:
         return time.monotonic() > deadline

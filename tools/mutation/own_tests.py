@@ -170,7 +170,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--components", nargs="+", choices=TESTS, help="those of these classes")
     parser.add_argument("--numbers", nargs="+", type=int, help="of faults")
     options = parser.parse_args(arguments)
-    deadline = time.monotonic() + 60 * options.minutes
+    deadline: float = time.monotonic() + 60 * options.minutes
     classes = component_classes(
         Engine(
             macs=CONFIG.engine_macs,
