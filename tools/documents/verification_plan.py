@@ -175,6 +175,34 @@ FOUND = (
         ),
         "Synthesize netlists whose wires have names of elements; see an inverted LUT",
     ),
+    (
+        (
+            "The proof that a netlist equals its source took clocks for granted: it held for "
+            "registers that a board's cell clocks at the other edge. No netlist has any"
+        ),
+        ("Prove netlists equal by ABC where the induction has no answer, and refuse other clocks"),
+    ),
+    (
+        (
+            "No test showed faults in upper bits of cycle counters, which lists do not reach, nor "
+            "that ends of jobs beyond the memory for them are not kept"
+        ),
+        "Let tests of components see faults of netlists, and prove the counters",
+    ),
+    (
+        (
+            "Answers to instructions were tested beside one count, and watchdogs with small limits "
+            "only: faults in other bits did not show"
+        ),
+        "Test answers and watchdogs of any size",
+    ),
+    (
+        (
+            "No test was of the controller of groups alone: half of its faults that survived lists "
+            "show there"
+        ),
+        "Test the controller of groups against a model",
+    ),
 )
 """Faults of gateware, tests and tools, and the subject of the commit that mended each."""
 
@@ -182,10 +210,7 @@ HOLES = (
     (
         "Netlists are compared as a board's synthesis makes them of a component or of the engine "
         "alone; that of a whole system is not. Memories and multipliers are compared by replays "
-        "only, of one configuration; families without a row were not replayed. Rows of the table "
-        "without a proof are open as proofs, and so are components of "
-        "`tools/verification/components.py` without a row: they were not tried yet. Of both, the "
-        "replays compare what they do in some thousand cycles, as parts of the engine."
+        "only, of some thousand cycles, of the configurations and families that have a row there."
     ),
     (
         "That nothing waits for the windows when a list is complete, and that jobs and weights "
