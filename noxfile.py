@@ -58,9 +58,15 @@ def sweep(session: nox.Session) -> None:
 
 @nox.session
 def mutation(session: nox.Session) -> None:
-    """Put faults into sources and count those that tests see; goes on where it was left."""
+    """Put faults into sources and netlists, and count what tests see; goes on where it was left.
+
+    With arguments, those of ``python -m tools.mutation``, into sources alone.
+    """
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("python", "-m", "tools.mutation", *session.posargs)
+    if not session.posargs:
+        for part in ("benches", "engine", "own_tests", "kernels"):
+            session.run("python", "-m", f"tools.mutation.{part}")
 
 
 @nox.session
