@@ -17,7 +17,12 @@ from kiwicha.contract.engine import EngineError, JobKind, job_kinds
 from tests.gateware.engine.bad_lists import bad_lists
 from tests.gateware.engine.campaign import Outcome, Round, build_engine, run_rounds
 from tests.gateware.engine.exact_lists import exact_lists
-from tests.gateware.engine.many_lists import list_of_groups, list_of_loops, list_of_moves
+from tests.gateware.engine.many_lists import (
+    list_of_groups,
+    list_of_loops,
+    list_of_moves,
+    list_of_sums,
+)
 from tests.gateware.engine.paces import Pace, check_paces, pace_of, with_questions, write_paces
 from tests.gateware.engine.placed_lists import outside_lists, placed
 from tests.gateware.engine.questions import asked
@@ -122,6 +127,11 @@ def _moves() -> list[Case]:
     ]
 
 
+def _sums() -> list[Case]:
+    kinds = (JobKind.CONV, JobKind.DEPTHWISE)
+    return [list_of_sums(CONFIG.engine_macs, _SIZE, kind, seed=22) for kind in kinds]
+
+
 def _kind_batch(kind: JobKind) -> Batch:
     return Batch(
         f"lists of {kind.name}", "ddr3", lambda: _random(100 + kind, 32, 2 * _SMALL, [kind])
@@ -176,6 +186,7 @@ BATCHES = (
     Batch("questions, DRAM jitter", "jitter", lambda: _asked(_random(100_050, 24, _SIZE), 100)),
     *(_slow_kind_batch(kind) for kind in _KINDS),
     Batch("as many floats as there can be", "ddr3", lambda: whole_lists(_SIZE)),
+    Batch("many sums", "jitter", _sums),
     Batch("many groups", "ddr3", _groups, most_cycles=1_000_000),
     Batch(
         "as many jobs as there can be",

@@ -1,4 +1,4 @@
-"""Lists of as many jobs and transfers as there can be, and jobs of many groups."""
+"""Lists of as many jobs and transfers as there can be, and jobs of many groups and sums."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -7,8 +7,10 @@ import numpy as np
 
 from kiwicha.contract.engine import (
     LINE_BYTES,
+    MAX_KEPT_SUMS,
     TRANSFER_FLAG,
     EngineError,
+    EngineJob,
     EngineTransfer,
     JobKind,
     outputs_of,
@@ -20,10 +22,11 @@ from tests.gateware.engine.campaign import Outcome, Round
 from tests.gateware.engine.element_jobs import element_fills, element_job
 from tests.gateware.engine.move_jobs import Move, move_job
 from tests.gateware.engine.random_lists import Case
+from tests.gateware.engine.sum_jobs import random_series
 from tests.gateware.engine.work_list import WorkList, work_list
 from tests.gateware.engine.works import Bytes, Work
 
-__all__ = ["Moved", "list_of_groups", "list_of_loops", "list_of_moves"]
+__all__ = ["Moved", "list_of_groups", "list_of_loops", "list_of_moves", "list_of_sums"]
 
 _SLOTS = 8
 """Lines that transfers fill in turn, and moves empty."""
@@ -204,3 +207,27 @@ def _move_work(move: Move, source: int, target: int) -> Work:
 
     spans = (range(source, last + move.piece), range(target, target + move.piece))
     return Work(move_job(move, source, target), [], [spans[0]], spans[1], apply)
+
+
+def list_of_sums(macs: int, size: int, kind: JobKind, *, seed: int) -> Case:
+    """Return a list that keeps more than half as many sums as there is room for.
+
+    Parameters
+    ----------
+    macs, size : int
+        Products per cycle, and bytes of the scratchpad, all of which are loaded and stored.
+    kind : JobKind
+        CONV or DEPTHWISE.
+    seed : int
+        Of all that is drawn.
+    """
+    rng = np.random.default_rng(seed)
+    sums = 0
+    while sums <= MAX_KEPT_SUMS // 2:
+        works = random_series(rng, macs, kind, size)
+        job = works[-1].job
+        assert isinstance(job, EngineJob)
+        sums = job.output_rows * job.output_columns * job.groups * outputs_of(macs)
+    made = work_list(works, macs, size, [False] * len(works))
+    given = Round(made.image, rng.bytes(2 * size), made.counts, _UNLIMITED_CYCLES)
+    return Case(made, given, size)
