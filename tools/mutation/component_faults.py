@@ -12,17 +12,18 @@ import importlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from kiwicha import cache
 from tests.support.gateware import proof
+from tools.mutation.first_values import keep_first_values
 from tools.mutation.netlist_import import body_of_netlist
-from tools.mutation.same_place import register_behind, same_cell, same_module
+from tools.mutation.same_place import register_behind, same_cell, same_module, same_port
 from tools.yosys import component_rtlil, run_yosys
 
-__all__ = ["CHOICE", "Choice", "read_choice"]
+__all__ = ["CHOICE", "Choice", "modules_of"]
 
 CHOICE = "KIWICHA_FAULTY_COMPONENT"
 """Environment variable: a JSON file with a `Choice`."""
@@ -57,11 +58,6 @@ class Choice:
     placed: str
 
 
-def read_choice() -> Choice:
-    """Return the choice of this process."""
-    return Choice(**json.loads(Path(os.environ[CHOICE]).read_text(encoding="utf-8")))
-
-
 def modules_of(text: str, prepare: str = _PREPARE) -> dict[str, Any]:
     """Return the modules of a netlist for Yosys, as JSON; made at most once."""
 
@@ -73,6 +69,11 @@ def modules_of(text: str, prepare: str = _PREPARE) -> dict[str, Any]:
     folder = cache.build("fault_modules", cache.digest([text, prepare]), make)
     netlist: dict[str, Any] = json.loads((folder / "out.json").read_text(encoding="utf-8"))
     return netlist
+
+
+def _flat(text: str, change: str) -> dict[str, Any]:
+    steps = (_PREPARE, change, f"hierarchy -top {_TOP}", "flatten", "opt_clean")
+    return modules_of(text, "; ".join(filter(None, steps)))
 
 
 @functools.cache
@@ -106,15 +107,6 @@ def _placed(choice: Choice, text: str, instance: str | None) -> str | None:
     return " ".join(["mutate", *(f"-{key} {changed.get(key, fields[key])}" for key in kept)])
 
 
-def same_port(name: str, ports: Sequence[str]) -> str | None:
-    """Return the port of a name but for its number."""
-    if name in ports:
-        return name
-    plain = re.sub(r"\$\d+", "", name)
-    found = [port for port in ports if re.sub(r"\$\d+", "", port) == plain]
-    return found[0] if len(found) == 1 else None
-
-
 def _note(choice: Choice, command: str) -> None:
     with Path(choice.placed).open("a", encoding="utf-8") as file:
         file.write(f"{command}\n")
@@ -137,8 +129,9 @@ def _patch(choice: Choice) -> None:
         if command is None:
             return elaborate(component, platform)
         _note(choice, command)
-        steps = [_PREPARE, command, f"hierarchy -top {_TOP}", "flatten", "opt_clean"]
-        return body_of_netlist(component, modules_of(text, "; ".join(filter(None, steps))))
+        good, netlist = (_flat(text, change) for change in ("", command))
+        keep_first_values(netlist["modules"][_TOP], good["modules"][_TOP])
+        return body_of_netlist(component, netlist)
 
     def faulty_text(text: str) -> str:
         command = _placed(choice, text, None) if choice.command else ""
@@ -180,4 +173,4 @@ def _patch(choice: Choice) -> None:
 
 
 if os.environ.get(CHOICE):
-    _patch(read_choice())
+    _patch(Choice(**json.loads(Path(os.environ[CHOICE]).read_text(encoding="utf-8"))))

@@ -10,6 +10,7 @@ from typing import Any
 
 from kiwicha.errors import ToolError
 from tools.aiger import Gates, Pin, read_aiger
+from tools.mutation.first_values import keep_first_values
 from tools.mutation.netlist_faults import Fault
 from tools.verification.netlists import cut
 from tools.yosys import run_yosys
@@ -63,7 +64,9 @@ class CutNetlist:
         run_yosys(["flat.ys"], folder)
         faulty = json.loads((folder / "faulty.json").read_text(encoding="utf-8"))
         (netlist,) = faulty["modules"].values()
-        _keep_first_values(netlist, json.loads((folder / "good.json").read_text(encoding="utf-8")))
+        source = json.loads((folder / "good.json").read_text(encoding="utf-8"))
+        (good_netlist,) = source["modules"].values()
+        keep_first_values(netlist, good_netlist)
         if len(_clocks(netlist)) > 1:
             raise ToolError(f"{module} must have one clock")
         self._memories = [
@@ -102,28 +105,6 @@ def _is_read(memory: dict[str, Any], port: str, bit: int, bits: Collection[int])
         of_port = len(memory["connections"][port]) // ports
         return any(item // width == bit // of_port for item in bits)
     return bool(bits)
-
-
-def _keep_first_values(netlist: dict[str, Any], good: dict[str, Any]) -> None:
-    """Let registers start as without faults: one behind an output takes its name from it."""
-    (source,) = good["modules"].values()
-    values: dict[Any, str] = {}
-    for word in source["netnames"].values():
-        init = word["attributes"].get("init", "")
-        values |= dict(zip(word["bits"], reversed(init), strict=False))
-    for word in netlist["netnames"].values():
-        word["attributes"].pop("init", None)
-    for name, cell in source["cells"].items():
-        outputs = cell["connections"].get("Q")
-        other = netlist["cells"].get(name)
-        if outputs is None or other is None:
-            continue
-        init = "".join(values.get(bit, "x") for bit in reversed(outputs))
-        netlist["netnames"][f"first_of_{name}"] = {
-            "hide_name": 0,
-            "bits": other["connections"]["Q"],
-            "attributes": {"init": init},
-        }
 
 
 def _clocks(netlist: dict[str, Any]) -> set[tuple[str, str]]:

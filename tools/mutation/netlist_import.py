@@ -13,11 +13,11 @@ from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value
 from amaranth.hdl import ValueLike
 from amaranth.lib.memory import Memory, MemoryData, ReadPort, WritePort
 
+from tools.verification.nets import Bit, Nets
 from tools.yosys import port_values
 
 __all__ = ["body_of_netlist"]
 
-Bit = int | str
 Place = tuple[Value, int]
 
 _BINARY: dict[str, Callable[[Value, Value], Value]] = {
@@ -80,15 +80,8 @@ def body_of_netlist(component: Any, netlist: dict[str, Any]) -> Module:
 class _Body:
     def __init__(self, component: Any, module: dict[str, Any]) -> None:
         self.module = Module()
-        self._netlist = module
+        self._nets = Nets(module)
         self._places: dict[Bit, Place] = {}
-        self._first = _first_values(module)
-        self._drivers = {
-            bit: cell
-            for cell in module["cells"].values()
-            if "Y" in cell["connections"]
-            for bit in cell["connections"]["Y"]
-        }
         self._reset: list[Bit] = module["ports"].get(_RESET, {}).get("bits", [])
         ports = port_values(component)
         for name, port in module["ports"].items():
@@ -152,7 +145,7 @@ class _Body:
 
     def _declare_register(self, name: str, cell: dict[str, Any]) -> Callable[[], None]:
         bits, later = cell["connections"]["Q"], cell["connections"]["D"]
-        first = [self._first.get(bit, 0) for bit in bits]
+        first = [int(self._nets.first.get(bit, 0)) for bit in bits]
         init = sum(bit << index for index, bit in enumerate(first))
         unless = self._unless_reset(later, first)
         register = Signal(len(bits), name=name, init=init, reset_less=unless is None)
@@ -168,7 +161,7 @@ class _Body:
 
         A reset that surrounds the component reaches usual ones only, as in Amaranth.
         """
-        cell = self._drivers.get(later[0])
+        cell, _, _ = self._nets.origin(later[0])
         if cell is None or cell["type"] != "$mux" or not self._reset:
             return None
         wires = cell["connections"]
@@ -285,13 +278,3 @@ def _shifted(value: Value, by: Value) -> Value:
         return value >> by
     left = (-by).as_unsigned()[: len(by)]
     return Mux(by < 0, value << left, value >> by.as_unsigned())
-
-
-def _first_values(module: dict[str, Any]) -> dict[Bit, int]:
-    first: dict[Bit, int] = {}
-    for word in module["netnames"].values():
-        init = word["attributes"].get("init")
-        if init is not None:
-            for bit, value in zip(word["bits"], reversed(init), strict=True):
-                first[bit] = int(value == "1")
-    return first

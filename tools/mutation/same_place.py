@@ -5,10 +5,10 @@ and memories, which have the names of the source.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["Cells", "register_behind", "same_cell", "same_module"]
+__all__ = ["Cells", "register_behind", "same_cell", "same_module", "same_port"]
 
 Bit = int | str
 Key = tuple[Any, ...]
@@ -130,6 +130,12 @@ def same_cell(there: Mapping[str, Any], name: str, here: Mapping[str, Any]) -> s
     key = theirs.key(name)
     same, found = theirs.by_key[key], own.by_key.get(key, [])
     return found[same.index(name)] if len(found) == len(same) else None
+
+
+def same_port(name: str, ports: Iterable[str]) -> str | None:
+    """Return the port of a name, or the only one that has it but for numbers."""
+    known = [port for port in ports if _known(port) == _known(name)]
+    return name if name in known else known[0] if len(known) == 1 else None
 
 
 def register_behind(module: Mapping[str, Any], name: str) -> str | None:

@@ -18,6 +18,7 @@ from amaranth.sim import Simulator, SimulatorContext
 
 from kiwicha.gateware.engine.control.command_unit import CommandUnit
 from tools.mutation.component_faults import CHOICE, Choice, modules_of
+from tools.mutation.first_values import keep_first_values
 from tools.mutation.netlist_faults import faulty_netlist
 from tools.mutation.netlist_import import body_of_netlist
 from tools.mutation.same_place import same_cell, same_module
@@ -25,6 +26,7 @@ from tools.yosys import component_rtlil
 
 PREPARE = "proc; opt_clean; memory_collect; flatten; opt_clean"
 CYCLES = 400
+NEVER_RESET_BITS = 5
 REPOSITORY = Path(__file__).parents[3]
 
 
@@ -38,7 +40,7 @@ class Everything(wiring.Component):
             "clear": In(1),
             "y": Out(64),
             "kept": Out(9),
-            "never_reset": Out(5),
+            "never_reset": Out(NEVER_RESET_BITS),
             "read": Out(18),
         })
 
@@ -49,7 +51,7 @@ class Everything(wiring.Component):
         write = memory.write_port(granularity=3)
         late, now = memory.read_port(transparent_for=[write]), memory.read_port(domain="comb")
         a, b = self.a.as_signed(), self.b
-        never_reset = Signal(5, init=19, reset_less=True)
+        never_reset = Signal(NEVER_RESET_BITS, init=19, reset_less=True)
         m.d.comb += [
             write.addr.eq(b),
             write.data.eq(self.a),
@@ -74,10 +76,16 @@ class Everything(wiring.Component):
         return m
 
 
+def flat(component: Any, change: str = "") -> dict[str, Any]:
+    """Return a component's netlist, of one module."""
+    steps = f"{PREPARE}; {change}" if change else PREPARE
+    return modules_of(component_rtlil(component, "top"), steps)
+
+
 def imported(component: Any, change: str = "") -> Elaboratable:
     """Return a component's body by way of its netlist."""
-    steps = f"{PREPARE}; {change}" if change else PREPARE
-    netlist = modules_of(component_rtlil(type(component)(), "top"), steps)
+    good, netlist = (flat(type(component)(), item) for item in ("", change))
+    keep_first_values(netlist["modules"]["top"], good["modules"]["top"])
     component.elaborate = lambda platform: body_of_netlist(component, netlist)
     return component
 
@@ -113,6 +121,19 @@ def test_shows_a_fault() -> None:
     assert outputs(imported(Everything(), change), clears=False) != outputs(
         Everything(), clears=False
     )
+
+
+def test_registers_keep_their_first_values() -> None:
+    """A fault takes them away, where Yosys knows them; two that cancel out change nothing."""
+    cells = flat(Everything())["modules"]["top"]["cells"].items()
+    (register,) = (
+        name
+        for name, cell in cells
+        if cell["type"] == "$dff" and len(cell["connections"]["Q"]) == NEVER_RESET_BITS
+    )
+    change = f"mutate -mode inv -module top -cell {register} -port Q -portbit 1"
+    twice = imported(Everything(), f"{change}; {change}")
+    assert outputs(twice, clears=False) == outputs(Everything(), clears=False)
 
 
 class Surrounded(wiring.Component):
